@@ -1,0 +1,37 @@
+"""Where text comes from and how a place in it is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text and the name under which a person knows it (a path as given, or ``<text>``)."""
+
+    name: str
+    text: str
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character offset, both counted from 1."""
+        before = self.text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+    def line(self, number: int) -> str:
+        """The text of line ``number`` (from 1), without its end."""
+        return self.text.split("\n")[number - 1].rstrip("\r")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of characters, ``start <= offset < end``."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """From the start of this span to the end of the other."""
+        return Span(self.start, max(self.end, other.end))
+
+
+NOWHERE = Span(0, 0)
