@@ -1,0 +1,295 @@
+"""What a file means: names bound, types decided, sizes checked. The three executions share this and nothing below.
+
+Values are one tree. Every operand already has the type its operation computes in: where the language
+widens silently, the resolver has put a ``Cast``. Subscripts are values of type i64.
+A value of type f16 or bf16 is held in f32; only a ``Cast`` to it (or a store) rounds.
+Integers wrap modulo 2**bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from layoutc.layout import Layout
+from layoutc.resolve.types import BOOL, I64, Type
+from layoutc.source import NOWHERE, Source, Span
+
+
+def place() -> Span:
+    """Where it was written; never part of equality."""
+    return field(default=NOWHERE, compare=False, repr=False)
+
+
+# ---- values
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A number that fits its type."""
+
+    value: int | float | bool
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index in scope: of an equation, of a let or of a reduction."""
+
+    name: str
+    span: Span = place()
+    type: Type = I64
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """An extent's name, known at the call, in the type that its operation computes in."""
+
+    name: str
+    type: Type = I64
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An element of an input, or of a stage (``let``), at any integer subscripts; its edges apply."""
+
+    tensor: str
+    indices: tuple[Value, ...]
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``-a`` in a's type, or ``not a`` of bool."""
+
+    op: Literal["-", "not"]
+    operand: Value
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``+ - * / // % **``; both operands and the result have ``type`` (``**``: the exponent of an integer is u64 or a constant)."""
+
+    op: Literal["+", "-", "*", "/", "//", "%", "**"]
+    left: Value
+    right: Value
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A comparison of two values of one type."""
+
+    op: Literal["<", "<=", ">", ">=", "==", "!="]
+    left: Value
+    right: Value
+    span: Span = place()
+    type: Type = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """``and`` or ``or`` of two bools; both sides may be evaluated."""
+
+    op: Literal["and", "or"]
+    left: Value
+    right: Value
+    span: Span = place()
+    type: Type = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """``where(test, yes, no)``; both sides may be evaluated."""
+
+    test: Value
+    yes: Value
+    no: Value
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the language by its name there: ``sqrt``, ``min``, ``clamp``, ``fma`` …; operands have ``type``.
+
+    Exceptions: ``isnan isinf`` give bool. ``min max`` of more than two values are nested calls of two.
+    """
+
+    function: str
+    arguments: tuple[Value, ...]
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion: integers wrap, float to integer truncates, saturates and takes NaN to 0, floats round to even."""
+
+    operand: Value
+    type: Type
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """A reduction index and its half-open range; constants and extents only."""
+
+    name: str
+    low: Value
+    high: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """A reduction in binder order, the last binder fastest.
+
+    ``sum prod min max median`` have the body's type (``sum prod`` of narrow integers: i32);
+    ``any all`` bool; ``count argmin argmax`` i64.
+    """
+
+    op: Literal["sum", "prod", "min", "max", "any", "all", "count", "argmin", "argmax", "median"]
+    binders: tuple[Binder, ...]
+    body: Value
+    type: Type
+    span: Span = place()
+
+
+Value = Const | Index | Extent | Read | Unary | Binary | Compare | Logic | Where | Call | Cast | Reduce
+
+
+# ---- kernels
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRule:
+    """What a tensor holds outside; ``value`` only with ``constant``, and in the tensor's type."""
+
+    name: Literal["constant", "nearest", "reflect", "mirror", "wrap"]
+    value: Value | None = None
+
+
+Sides = tuple[EdgeRule | None, EdgeRule | None]     # an axis: below 0, from n on
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An argument. Extents are values over extent names (i64)."""
+
+    name: str
+    type: Type
+    extents: tuple[Value, ...]
+    strides: tuple[Value, ...] | None = None        # in elements, where the kernel insists
+    edges: tuple[Sides, ...] = ()                   # per axis
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A ``let``: a formula over its indices. With edges it lives on a domain and is extended from there.
+
+    Subscripts of a read of a stage count from 0 as the indices do; a domain that begins at ``low``
+    is extended below ``low`` and from ``high`` on (folds act on ``index - low`` in an extent ``high - low``).
+    """
+
+    name: str
+    indices: tuple[str, ...]
+    value: Value
+    type: Type
+    domain: tuple[tuple[Value, Value], ...] | None = None   # per index (low, high), half-open; None: a formula everywhere
+    edges: tuple[Sides, ...] = ()
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """``output[indices] = value``; the value has the output's type."""
+
+    output: str
+    indices: tuple[str, ...]
+    value: Value
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must hold at the call, over extents only, and what to say where it does not."""
+
+    condition: Value        # bool
+    message: str
+    span: Span = place()
+
+
+# ---- schedules
+
+
+@dataclass(frozen=True, slots=True)
+class StageChoice:
+    """``stage tensor in where``."""
+
+    tensor: str
+    where: Literal["shared", "global", "constant", "registers"]
+    halo_global: bool = False
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """A count, a layout (thread, item) -> position in the tile, or one thread for each element of a tensor's box."""
+
+    count: int | None = None
+    layout: Layout | None = None
+    over: str | None = None
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a kernel is to be run; what is left out the planner chooses."""
+
+    name: str | None = None
+    tile: tuple[tuple[str, int], ...] | None = None
+    threads: Threads | None = None
+    stages: tuple[StageChoice, ...] = ()
+    vector: int | None = None                   # elements a memory access at most
+    shared_budget: int | None = None            # bytes
+    unroll: tuple[str, ...] = ()                # index names
+    span: Span = place()
+    clause_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)  # "tile", "vector", "budget", "unroll"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel, ready to be planned or evaluated."""
+
+    name: str
+    extents: tuple[str, ...]                    # names, in order of first mention
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    stages: tuple[Stage, ...]                   # in an order in which each reads only earlier ones
+    equations: tuple[Equation, ...]             # one an output, in the outputs' order
+    checks: tuple[Check, ...]                   # require clauses first
+    schedules: tuple[Schedule, ...]             # as written; at most one without a name
+    steps: tuple[tuple[str, str], ...] = ()     # (input, output)
+    span: Span = place()
+
+    def schedule(self, name: str | None = None) -> Schedule | None:
+        """The schedule of that name (None: the default one), or None where there is none."""
+        return next((s for s in self.schedules if s.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole file."""
+
+    source: Source
+    constants: tuple[tuple[str, int], ...]
+    layouts: tuple[tuple[str, Layout], ...]
+    kernels: tuple[Kernel, ...]
+    assertions: int                             # how many were evaluated and hold
