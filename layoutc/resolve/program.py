@@ -1,4 +1,4 @@
-"""What a file means: names bound, types decided, sizes checked. The three executions share this and nothing below.
+"""What a file means: names bound, types decided, sizes checked. The three executions share nothing below.
 
 Values are one tree. Every operand already has the type its operation computes in: where the language
 widens silently, the resolver has put a ``Cast``. Subscripts are values of type i64.
@@ -26,7 +26,7 @@ def place() -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A number that fits its type."""
+    """A number of its type: floats are already rounded to it (0.1 of f16 is 0.0999755859375)."""
 
     value: int | float | bool
     type: Type
@@ -73,7 +73,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """``+ - * / // % **``; both operands and the result have ``type`` (``**``: the exponent of an integer is u64 or a constant)."""
+    """``+ - * / // % **``; operands and result have ``type`` (``**`` of an integer: the exponent is not negative)."""
 
     op: Literal["+", "-", "*", "/", "//", "%", "**"]
     left: Value
@@ -117,7 +117,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of the language by its name there: ``sqrt``, ``min``, ``clamp``, ``fma`` …; operands have ``type``.
+    """A function of the language by its name there: ``sqrt min clamp fma`` …; operands have ``type``.
 
     Exceptions: ``isnan isinf`` give bool. ``min max`` of more than two values are nested calls of two.
     """
@@ -130,7 +130,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Conversion: integers wrap, float to integer truncates, saturates and takes NaN to 0, floats round to even."""
+    """Conversion: integers wrap; float to integer truncates, saturates, NaN is 0; floats round to even."""
 
     operand: Value
     type: Type
@@ -202,7 +202,7 @@ class Stage:
     indices: tuple[str, ...]
     value: Value
     type: Type
-    domain: tuple[tuple[Value, Value], ...] | None = None   # per index (low, high), half-open; None: a formula everywhere
+    domain: tuple[tuple[Value, Value], ...] | None = None   # per index, half-open; None: a formula everywhere
     edges: tuple[Sides, ...] = ()
     span: Span = place()
 
@@ -261,7 +261,7 @@ class Schedule:
     shared_budget: int | None = None            # bytes
     unroll: tuple[str, ...] = ()                # index names
     span: Span = place()
-    clause_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)  # "tile", "vector", "budget", "unroll"
+    clause_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)  # by word
 
 
 @dataclass(frozen=True, slots=True)
