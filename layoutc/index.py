@@ -1,0 +1,428 @@
+"""Integer index expressions: ``str(e)`` is C text, ``e.at(env)`` is the value.
+
+Sums, products, quotients and remainders are simplified as they are built, so what is printed is what a person
+would write. ``/`` and ``%`` stand only where the dividend is known not to be negative (C truncates there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+Env = Mapping[str, int]
+Interval = tuple[int | None, int | None]        # inclusive; None: unknown
+
+# C's precedence, tightest last
+LEVELS = {
+    "||": 1, "&&": 2, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}
+TERNARY, UNARY, ATOM = 0, 11, 12
+
+
+class Expr:
+    """An integer or a truth value; build it with Python's operators."""
+
+    __slots__ = ()
+
+    @property
+    def level(self) -> int:
+        """C's precedence of the outermost operator."""
+        return ATOM
+
+    @property
+    def interval(self) -> Interval:
+        """The values it can have, as far as is known."""
+        return (None, None)
+
+    def at(self, env: Env) -> int:
+        """The value where names have these values."""
+        raise NotImplementedError
+
+    def over(self, env: Mapping[str, Expr]) -> Expr:
+        """The expression with names replaced."""
+        return self
+
+    def __add__(self, other: Expr | int) -> Expr:
+        return add(self, wrap(other))
+
+    def __radd__(self, other: Expr | int) -> Expr:
+        return add(wrap(other), self)
+
+    def __sub__(self, other: Expr | int) -> Expr:
+        return add(self, multiply(wrap(other), Int(-1)))
+
+    def __rsub__(self, other: Expr | int) -> Expr:
+        return wrap(other) - self
+
+    def __mul__(self, other: Expr | int) -> Expr:
+        return multiply(self, wrap(other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Expr:
+        return multiply(self, Int(-1))
+
+    def __floordiv__(self, other: Expr | int) -> Expr:
+        return divide(self, wrap(other))
+
+    def __mod__(self, other: Expr | int) -> Expr:
+        return remainder(self, wrap(other))
+
+
+@dataclass(frozen=True, slots=True)
+class Int(Expr):
+    """A number."""
+
+    value: int
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    @property
+    def level(self) -> int:
+        """A negative number binds like a minus sign."""
+        return ATOM if self.value >= 0 else UNARY
+
+    @property
+    def interval(self) -> Interval:
+        """Itself."""
+        return (self.value, self.value)
+
+    def at(self, env: Env) -> int:
+        """Itself."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Expr):
+    """A variable of the text, perhaps with known inclusive bounds."""
+
+    id: str
+    low: int | None = None
+    high: int | None = None
+
+    def __str__(self) -> str:
+        return self.id
+
+    @property
+    def interval(self) -> Interval:
+        """The bounds it was made with."""
+        return (self.low, self.high)
+
+    def at(self, env: Env) -> int:
+        """What the environment says."""
+        return env[self.id]
+
+    def over(self, env: Mapping[str, Expr]) -> Expr:
+        """What replaces it."""
+        return env.get(self.id, self)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """``a op b``; made by the operators below, which simplify."""
+
+    op: str
+    a: Expr
+    b: Expr
+
+    @property
+    def level(self) -> int:
+        """C's precedence of the operator."""
+        return LEVELS[self.op]
+
+    def __str__(self) -> str:
+        match self.op, self.b:
+            case "+", Int(value) if value < 0:
+                return f"{inside(self.a, 9)} - {-value}"
+            case "+", Binary("*", factor, Int(value)) if value < 0:
+                term = factor if value == -1 else Binary("*", factor, Int(-value))
+                return f"{inside(self.a, 9)} - {inside(term, 10)}"
+            case "*", Int(-1):
+                return f"-{inside(self.a, UNARY)}"
+        tight = self.op in ("/", "%", "-")
+        return f"{inside(self.a, self.level)} {self.op} {inside(self.b, self.level + tight)}"
+
+    @property
+    def interval(self) -> Interval:
+        """By interval arithmetic for + * / %; a test is 0 or 1."""
+        (a, b), (c, d) = self.a.interval, self.b.interval
+        match self.op:
+            case "+":
+                return (_plus(a, c), _plus(b, d))
+            case "*":
+                if None in (a, b, c, d):
+                    return (0 if _not_negative(a, c) else None, None)
+                ends = [x * y for x in (a, b) for y in (c, d)]  # type: ignore[operator]
+                return (min(ends), max(ends))
+            case "/" if c is not None and c == d and c > 0:
+                return (None if a is None else a // c, None if b is None else b // c)
+            case "%" if d is not None:
+                return (0, d - 1 if b is None else min(b, d - 1))
+        return (0, 1) if LEVELS[self.op] < 9 else (None, None)
+
+    def at(self, env: Env) -> int:
+        """The value; ``/`` and ``%`` insist on what they assume."""
+        a, b = self.a.at(env), self.b.at(env)
+        return apply(self.op, a, b)
+
+    def over(self, env: Mapping[str, Expr]) -> Expr:
+        """With names replaced, simplified anew."""
+        return combine(self.op, self.a.over(env), self.b.over(env))
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Expr):
+    """``test ? yes : no``."""
+
+    test: Expr
+    yes: Expr
+    no: Expr
+
+    @property
+    def level(self) -> int:
+        """The loosest."""
+        return TERNARY
+
+    def __str__(self) -> str:
+        return f"{inside(self.test, 1)} ? {inside(self.yes, 1)} : {inside(self.no, 0)}"
+
+    def at(self, env: Env) -> int:
+        """The side that the test names."""
+        return self.yes.at(env) if self.test.at(env) else self.no.at(env)
+
+    def over(self, env: Mapping[str, Expr]) -> Expr:
+        """With names replaced."""
+        return Select(self.test.over(env), self.yes.over(env), self.no.over(env))
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """A function of the runtime header on integers."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+    def at(self, env: Env) -> int:
+        """The value by Python's own definition of the function."""
+        return FUNCTIONS[self.function](*(a.at(env) for a in self.arguments))
+
+    def over(self, env: Mapping[str, Expr]) -> Expr:
+        """With names replaced."""
+        return Call(self.function, tuple(a.over(env) for a in self.arguments))
+
+
+def wrap(x: Expr | int) -> Expr:
+    """An expression; an integer becomes a number."""
+    return x if isinstance(x, Expr) else Int(x)
+
+
+def inside(e: object, level: int) -> str:
+    """Text of an operand, in parentheses where the operator around it binds tighter."""
+    return f"({e})" if getattr(e, "level", ATOM) < level else str(e)
+
+
+def apply(op: str, a: int, b: int) -> int:
+    """The value of one operator."""
+    if op in ("/", "%"):
+        if a < 0 or b <= 0:
+            raise ArithmeticError(f"{a} {op} {b}: C truncates towards zero")
+        return a // b if op == "/" else a % b
+    return OPERATORS[op](a, b)
+
+
+OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b, "*": lambda a, b: a * b,
+    "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b),
+    ">": lambda a, b: int(a > b), ">=": lambda a, b: int(a >= b),
+    "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),
+    "&&": lambda a, b: int(bool(a) and bool(b)), "||": lambda a, b: int(bool(a) or bool(b)),
+}
+
+
+def _reflect(i: int, n: int) -> int:
+    j = i % (2 * n)
+    return j if j < n else 2 * n - 1 - j
+
+
+def _mirror(i: int, n: int) -> int:
+    if n == 1:
+        return 0
+    j = i % (2 * n - 2)
+    return j if j < n else 2 * n - 2 - j
+
+
+FUNCTIONS: dict[str, Callable[..., int]] = {
+    "min": min, "max": max,
+    "floor_div": lambda a, b: a // b, "floor_mod": lambda a, b: a % b,
+    "within": lambda i, n: int(0 <= i < n),
+    "nearest": lambda i, n: min(max(i, 0), n - 1),
+    "reflect": _reflect, "mirror": _mirror, "wrap": lambda i, n: i % n,
+}
+
+
+# ---- simplification
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _not_negative(*lows: int | None) -> bool:
+    return all(low is not None and low >= 0 for low in lows)
+
+
+def combine(op: str, a: Expr, b: Expr) -> Expr:
+    """The operator by its text."""
+    match op:
+        case "+":
+            return add(a, b)
+        case "*":
+            return multiply(a, b)
+        case "/":
+            return divide(a, b)
+        case "%":
+            return remainder(a, b)
+        case "&&":
+            return both(a, b)
+    return compare(op, a, b)
+
+
+def terms(e: Expr) -> list[tuple[Expr, int]]:
+    """The sum as (factor, coefficient), the constant as (Int(1), c)."""
+    match e:
+        case Int(value):
+            return [(Int(1), value)] if value else []
+        case Binary("+", a, b):
+            return terms(a) + terms(b)
+        case Binary("*", a, Int(value)):
+            return [(a, value)]
+    return [(e, 1)]
+
+
+def total(parts: Iterable[tuple[Expr, int]]) -> Expr:
+    """The sum of terms: equal factors gathered, the constant last."""
+    gathered: dict[Expr, int] = {}
+    for factor, coefficient in parts:
+        gathered[factor] = gathered.get(factor, 0) + coefficient
+    constant = gathered.pop(Int(1), 0)
+    ordered = [(f, c) for f, c in gathered.items() if c > 0] + [(f, c) for f, c in gathered.items() if c < 0]
+    out: Expr | None = None
+    for factor, coefficient in ordered:
+        term = factor if coefficient == 1 else Binary("*", factor, Int(coefficient))
+        out = term if out is None else Binary("+", out, term)
+    if out is None:
+        return Int(constant)
+    return Binary("+", out, Int(constant)) if constant else out
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    """``a + b``."""
+    return total(terms(a) + terms(b))
+
+
+def multiply(a: Expr, b: Expr) -> Expr:
+    """``a * b``; a number goes to the right and into a sum."""
+    if isinstance(a, Int):
+        a, b = b, a
+    if isinstance(b, Int):
+        if isinstance(a, Int):
+            return Int(a.value * b.value)
+        return total((f, c * b.value) for f, c in terms(a))
+    return Binary("*", a, b)
+
+
+def divide(a: Expr, b: Expr) -> Expr:
+    """Floor of ``a / b`` for b > 0."""
+    if not isinstance(b, Int):
+        return _quotient(a, b, "/")
+    n = b.value
+    if n == 1:
+        return a
+    if isinstance(a, Int):
+        return Int(a.value // n)
+    whole, rest = _split(a, n)
+    low, high = rest.interval
+    if low is not None and high is not None and low >= 0 and high < n:
+        return whole
+    if _not_negative(low) and whole != Int(0):
+        return whole + divide(rest, b)
+    match a:
+        case Binary("/", inner, Int(m)):
+            return divide(inner, Int(m * n))
+        case Binary("%", inner, Int(m)) if m % n == 0:
+            return remainder(divide(inner, b), Int(m // n))
+    return _quotient(a, b, "/")
+
+
+def remainder(a: Expr, b: Expr) -> Expr:
+    """``a`` modulo b for b > 0, never negative."""
+    if not isinstance(b, Int):
+        return _quotient(a, b, "%")
+    n = b.value
+    if isinstance(a, Int):
+        return Int(a.value % n)
+    whole, rest = _split(a, n)
+    low, high = rest.interval
+    if low is not None and high is not None and low >= 0 and high < n:
+        return rest
+    if _not_negative(low) and whole != Int(0):
+        return remainder(rest, b)
+    match a:
+        case Binary("%", inner, Int(m)) if m % n == 0:
+            return remainder(inner, b)
+    return _quotient(a, b, "%")
+
+
+def _split(a: Expr, n: int) -> tuple[Expr, Expr]:
+    """(q, r) with a = q * n + r, all multiples of n in q."""
+    parts = terms(a)
+    return (total((f, c // n) for f, c in parts if c % n == 0), total((f, c) for f, c in parts if c % n))
+
+
+def _quotient(a: Expr, b: Expr, op: str) -> Expr:
+    if _not_negative(a.interval[0]):
+        return Binary(op, a, b)
+    return Call("floor_div" if op == "/" else "floor_mod", (a, b))
+
+
+def compare(op: str, a: Expr, b: Expr) -> Expr:
+    """A test; decided here where the intervals decide it."""
+    low, high = (a - b).interval
+    match op:
+        case "<" if high is not None and high < 0:
+            return TRUE
+        case "<=" if high is not None and high <= 0:
+            return TRUE
+        case ">=" if low is not None and low >= 0:
+            return TRUE
+        case ">" if low is not None and low > 0:
+            return TRUE
+    return Binary(op, a, b)
+
+
+def both(a: Expr, b: Expr) -> Expr:
+    """``a && b``."""
+    if a == TRUE:
+        return b
+    return a if b in (TRUE, a) else Binary("&&", a, b)
+
+
+def every(tests: Iterable[Expr]) -> Expr:
+    """All of them; equal tests once."""
+    out: Expr = TRUE
+    for test in dict.fromkeys(tests):
+        out = both(out, test)
+    return out
+
+
+def ceildiv(a: Expr, b: int) -> Expr:
+    """Blocks of b that cover a."""
+    return divide(a + (b - 1), Int(b))
+
+
+TRUE = Name("true", 1, 1)

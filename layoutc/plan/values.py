@@ -1,0 +1,173 @@
+"""Element values as C expressions. Unlike indices they are never simplified: floats do not reassociate."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+
+from layoutc.index import ATOM, LEVELS, TERNARY, UNARY, Expr, inside
+from layoutc.resolve.types import BF16, BOOL, F16, F32, F64, I32, I64, U32, U64, Type, compute_type
+
+C_TYPES = {BOOL: "bool", I32: "int", U32: "unsigned", F32: "float", F64: "double"}
+
+
+def c_type(type: Type) -> str:
+    """The element type in memory as the text writes it."""
+    return C_TYPES.get(type, type.name)
+
+
+def register_type(type: Type) -> str:
+    """The type in which a value is held; f16 and bf16 as float."""
+    return c_type(compute_type(type))
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number of a type."""
+
+    value: int | float | bool
+    type: Type
+
+    @property
+    def level(self) -> int:
+        """A minus sign binds looser than an atom."""
+        return UNARY if str(self).startswith("-") else ATOM
+
+    def __str__(self) -> str:
+        kind = compute_type(self.type)
+        if kind == BOOL:
+            return "true" if self.value else "false"
+        if kind.is_float:
+            return _float(float(self.value), kind)
+        suffix = {U32: "u", I64: "ll", U64: "ull"}.get(kind, "")
+        if self.value == -(2 ** (kind.bits - 1)) and kind.bits >= 32:
+            return f"(-{2 ** (kind.bits - 1) - 1}{suffix} - 1)"
+        return f"{int(self.value)}{suffix}"
+
+
+def _float(value: float, kind: Type) -> str:
+    name = register_type(kind)
+    if math.isnan(value):
+        return f"not_a_number<{name}>()"
+    if math.isinf(value):
+        return f"{'-' if value < 0 else ''}infinity<{name}>()"
+    if kind == F64:
+        return repr(value)
+    return f"{_shortest(value)}f"
+
+
+def _shortest(value: float) -> str:
+    """The fewest digits that give back a value of f32."""
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        if struct.pack("f", float(text)) == struct.pack("f", value):
+            break
+    return text if any(c in text for c in ".e") else f"{text}.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the text."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of an array: ``array[index]``."""
+
+    array: str
+    index: Expr
+
+    def __str__(self) -> str:
+        return f"{self.array}[{self.index}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``left op right``, grouped exactly as built."""
+
+    op: str
+    left: Text
+    right: Text
+
+    @property
+    def level(self) -> int:
+        """C's precedence."""
+        return LEVELS[self.op]
+
+    def __str__(self) -> str:
+        return f"{inside(self.left, self.level)} {self.op} {inside(self.right, self.level + 1)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """``-value`` or ``!value``."""
+
+    op: str
+    operand: Text
+
+    @property
+    def level(self) -> int:
+        """C's precedence."""
+        return UNARY
+
+    def __str__(self) -> str:
+        return f"{self.op}{inside(self.operand, ATOM)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """``name(arguments)``; a cast is written the same way."""
+
+    name: str
+    arguments: tuple[Text, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``test ? yes : no``."""
+
+    test: Text
+    yes: Text
+    no: Text
+
+    @property
+    def level(self) -> int:
+        """The loosest."""
+        return TERNARY
+
+    def __str__(self) -> str:
+        return f"{inside(self.test, 1)} ? {inside(self.yes, 1)} : {inside(self.no, 0)}"
+
+
+Text = Literal | Variable | Element | Operation | Prefix | Function | Choice | Expr
+
+
+def convert(value: Text, source: Type, target: Type) -> Text:
+    """``value`` as the language casts it: from a register of ``source`` to one of ``target``."""
+    if target in (F16, BF16):
+        narrow = Function(target.name, (convert(value, source, F32 if source != F64 else F64),))
+        return value if source == target else Function("float", (narrow,))
+    held, wanted = compute_type(source), compute_type(target)
+    if held == wanted:
+        return value
+    exact = wanted == F64 or wanted.is_float or (not held.is_float and wanted != BOOL)
+    return Function(c_type(wanted) if exact else f"convert<{c_type(wanted)}>", (value,))
+
+
+def load(value: Text, type: Type) -> Text:
+    """An element read from memory, in its register's type."""
+    return Function("float", (value,)) if type in (F16, BF16) else value
+
+
+def store(value: Text, type: Type) -> Text:
+    """A register's value as an element in memory."""
+    return Function(type.name, (value,)) if type in (F16, BF16) else value
