@@ -1,0 +1,76 @@
+"""How much a text may hold: its length and its nesting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from lark import Token
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.parse.builder import RefusedError, span_of
+from layoutc.parse.syntax import Declaration
+from layoutc.source import Source, Span
+
+MOST_CHARACTERS = 2**18
+"""A longer text is refused: at the slowest it would take more than two seconds."""
+
+DEEPEST = 200
+"""Nesting of brackets, and of operators and calls in an expression; a chain of n operators is n deep."""
+
+_MOST_PENDING = 8 * DEEPEST     # what the parser may hold unfinished: chains of `-`, `not`, `**` nest without brackets
+
+
+def check_length(source: Source) -> None:
+    """Refuse a text of more than MOST_CHARACTERS characters."""
+    if len(source.text) > MOST_CHARACTERS:
+        raise LayoutcError([Diagnostic(
+            "text-too-long", f"the text has {len(source.text)} characters; the limit is {MOST_CHARACTERS}",
+            source, Span(MOST_CHARACTERS, MOST_CHARACTERS + 1), label="the limit is here",
+            help="split the file")])
+
+
+def watched(parser: InteractiveParser) -> Iterator[Token]:
+    """The parser's tokens, each about to be taken; refuses to nest too deep."""
+    depth = 0
+    for token in parser.iter_parse():
+        if token in ("(", "["):
+            depth += 1
+        elif token in (")", "]"):
+            depth -= 1
+        if depth > DEEPEST or len(parser.parser_state.state_stack) > _MOST_PENDING:
+            raise _too_deep(span_of(token))
+        yield token
+
+
+def check_depth(declaration: Declaration) -> None:
+    """Refuse a tree deeper than DEEPEST, which could not be walked by recursion."""
+    level: list[object] = [declaration]
+    for _ in range(DEEPEST + _DECLARATION_LEVELS):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return
+    deep = next(node for node in level)
+    raise _too_deep(getattr(deep, "span", Span(0, 0)))
+
+
+_DECLARATION_LEVELS = 8     # from a declaration down to an expression of it
+
+
+def _children(node: object) -> Iterator[object]:
+    if isinstance(node, tuple):
+        yield from node
+    elif is_dataclass(node):
+        for field in fields(node):
+            if field.compare:
+                child = getattr(node, field.name)
+                if isinstance(child, tuple) or is_dataclass(child):
+                    yield child
+
+
+def _too_deep(span: Span) -> RefusedError:
+    return RefusedError(Diagnostic(
+        "nesting-too-deep", f"this nests more than {DEEPEST} deep", label="too deep",
+        notes=("a chain of n operators is n deep",),
+        help="name a part with `let`, or write the chain as a reduction: `sum(u in 0..9) w[u] * x[i + u]`"), span)

@@ -1,0 +1,89 @@
+"""Text -> Spec, or every syntax error in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedInput
+from lark.utils import TextSlice
+
+from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.parse.builder import BUILDER, RefusedError
+from layoutc.parse.errors import explain
+from layoutc.parse.limits import check_depth, check_length, watched
+from layoutc.parse.syntax import Declaration, Spec
+from layoutc.source import Source, Span
+
+MOST_ERRORS = 20
+"""Syntax errors reported of one text."""
+
+_NEXT_DECLARATION = re.compile(
+    r"^[ \t]*(?:(?:const|layout|kernel|schedule|redistribute)[ \t]+[A-Za-z_]|assert\b[ \t]*[^\s\[])", re.M)
+
+
+class _EveryWordIsAName:
+    """Lets the lexer take any word as a name where no keyword fits, so that the parser can name it in an error."""
+
+    always_accept: Iterable[str] = ("NAME",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        return stream
+
+
+@cache
+def _lark() -> Lark:
+    grammar = files("layoutc.parse").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", maybe_placeholders=False, postlex=_EveryWordIsAName(), transformer=BUILDER)
+
+
+def parse(source: Source) -> Spec:
+    """The tree of a text.
+
+    Raises LayoutcError with up to 20 located syntax errors: after one, parsing goes on at the
+    next declaration that begins a line.
+    """
+    check_length(source)
+    declarations: tuple[Declaration, ...] = ()
+    problems: list[Diagnostic] = []
+    start = 0
+    while len(problems) < MOST_ERRORS:
+        try:
+            declarations += _parse_from(source, start)
+            break
+        except RefusedError as refused:
+            problems.append(replace(refused.diagnostic, source=source, span=refused.span))
+            following = _recovery(source.text, refused.span, start)
+            if following is None:
+                break
+            start = following
+    if problems:
+        raise LayoutcError(problems)
+    return Spec(declarations)
+
+
+def _parse_from(source: Source, start: int) -> tuple[Declaration, ...]:
+    text = source.text
+    parser = _lark().parse_interactive(TextSlice(text, start, len(text)))
+    try:
+        for _ in watched(parser):
+            pass
+        spec = parser.feed_token(Token("$END", "", start_pos=len(text), end_pos=len(text)))
+    except UnexpectedInput as error:
+        raise explain(error, parser, text) from None
+    assert isinstance(spec, Spec)
+    for declaration in spec.declarations:
+        check_depth(declaration)
+    return spec.declarations
+
+
+def _recovery(text: str, fault: Span, start: int) -> int | None:
+    """Where the next declaration begins: at the fault or after it, and past where parsing began."""
+    found = _NEXT_DECLARATION.search(text, max(text.rfind("\n", 0, fault.start) + 1, start + 1))
+    while found and found.end() <= fault.start:
+        found = _NEXT_DECLARATION.search(text, found.end())
+    return found.start() if found else None
