@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from layoutc.excerpt import Mark, excerpt, printable
 from layoutc.source import Source, Span
 
 
@@ -46,31 +47,51 @@ class LayoutcError(Exception):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``did you mean `x`?`` for the nearest known name, or nothing."""
-    near = get_close_matches(name, list(known), n=1)
-    return f"did you mean `{near[0]}`?" if near else ""
+    spellings = {word.lower(): word for word in known}
+    near = get_close_matches(name.lower(), list(spellings), n=1, cutoff=0.65)
+    return f"did you mean `{spellings[near[0]]}`?" if near else ""
 
 
-def render_diagnostic(diagnostic: Diagnostic) -> str:
-    """Headline, place, line with caret and label, other places, notes, help; without a final newline."""
+def render_diagnostic(diagnostic: Diagnostic, color: bool = False) -> str:
+    """Headline, place, line with caret and label, other places, notes, help; without a final newline.
+
+    With ``color``, ANSI escapes mark the parts; the text between them is the same.
+    Nothing that the file holds can reach a terminal as a control character.
+    """
     d = diagnostic
-    lines = [f"error[{d.slug}]: {d.message}"]
+    paint = _paint if color else _plain
+    lines = [f"{paint(f'error[{d.slug}]', 'error')}{paint(f': {printable(d.message)}', 'bold')}"]
     if d.source is not None and d.span is not None:
-        lines += _excerpt(d.source, d.span, d.label, d.others)
-    lines += [f"  = note: {note}" for note in d.notes]
-    if d.help:
-        lines.append(f"  = help: {d.help}")
+        lines += _places(d.source, d.span, d, color)
+    for word, text in [*(("note", note) for note in d.notes), *([("help", d.help)] if d.help else [])]:
+        first, *rest = text.split("\n")
+        lines.append(f"  {paint('=', 'frame')} {paint(word, 'bold')}: {printable(first)}")
+        lines += [f"          {printable(line)}".rstrip() for line in rest]
     return "\n".join(lines)
 
 
-def _excerpt(source: Source, span: Span, label: str, others: tuple[Label, ...]) -> list[str]:
-    first, column = source.line_column(span.start)
-    places = sorted([(*source.line_column(o.span.start), "-", o.span, o.text) for o in others])
-    places.append((first, column, "^", span, label))
-    gutter = len(str(max(line for line, *_ in places)))
-    out = [f"{' ' * gutter}--> {source.name}:{first}:{column}", f"{' ' * gutter} |"]
-    for line, at, mark, where, text in places:
-        shown = source.line(line).replace("\t", " ")
-        width = max(1, min(where.end - where.start, len(shown) - at + 1))
-        out.append(f"{line:>{gutter}} | {shown}")
-        out.append(f"{' ' * gutter} | {' ' * (at - 1)}{mark * width} {text}".rstrip())
+def _places(source: Source, span: Span, d: Diagnostic, color: bool) -> list[str]:
+    paint = _paint if color else _plain
+    line, column = source.line_column(span.start)
+    marks = [Mark(span, "^", d.label), *(Mark(other.span, "-", other.text) for other in d.others)]
+    gutter, rows = excerpt(source, marks)
+    out = [
+        f"{' ' * gutter}{paint('-->', 'frame')} {printable(source.name)}:{line}:{column}",
+        f"{' ' * gutter} {paint('|', 'frame')}",
+    ]
+    for row in rows:
+        frame = paint(f"{row.number:>{gutter}} |", "frame")
+        style = "error" if row.mark == "^" else "frame" if row.mark else ""
+        out.append(f"{frame} {row.blank}{paint(row.text, style)}" if row.text else frame)
     return out
+
+
+_STYLES = {"error": "1;31", "bold": "1", "frame": "1;34"}
+
+
+def _paint(text: str, style: str) -> str:
+    return f"\033[{_STYLES[style]}m{text}\033[0m" if style else text
+
+
+def _plain(text: str, style: str) -> str:
+    return text

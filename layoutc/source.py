@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LONGEST_TEXT = 2**18
+"""Characters that a text may have; at the slowest a longer one would take more than two seconds to parse."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -13,9 +16,9 @@ class Source:
     text: str
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """Line and column of a character offset, both counted from 1."""
-        before = self.text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        """Line and column of a character offset, both counted from 1; past the end is the end."""
+        offset = min(max(offset, 0), len(self.text))
+        return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def line(self, number: int) -> str:
         """The text of line ``number`` (from 1), without its end."""

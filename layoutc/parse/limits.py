@@ -11,10 +11,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.parse.builder import RefusedError, span_of
 from layoutc.parse.syntax import Declaration
-from layoutc.source import Source, Span
-
-MOST_CHARACTERS = 2**18
-"""A longer text is refused: at the slowest it would take more than two seconds."""
+from layoutc.source import LONGEST_TEXT, Source, Span
 
 DEEPEST = 200
 """Nesting of brackets, and of operators and calls in an expression; a chain of n operators is n deep."""
@@ -23,11 +20,11 @@ _MOST_PENDING = 8 * DEEPEST     # what the parser may hold unfinished: chains of
 
 
 def check_length(source: Source) -> None:
-    """Refuse a text of more than MOST_CHARACTERS characters."""
-    if len(source.text) > MOST_CHARACTERS:
+    """Refuse a text of more than LONGEST_TEXT characters."""
+    if len(source.text) > LONGEST_TEXT:
         raise LayoutcError([Diagnostic(
-            "text-too-long", f"the text has {len(source.text)} characters; the limit is {MOST_CHARACTERS}",
-            source, Span(MOST_CHARACTERS, MOST_CHARACTERS + 1), label="the limit is here",
+            "text-too-long", f"the text has {len(source.text)} characters; the limit is {LONGEST_TEXT}",
+            source, Span(LONGEST_TEXT, LONGEST_TEXT + 1), label="the limit is here",
             help="split the file")])
 
 
