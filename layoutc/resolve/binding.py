@@ -1,0 +1,124 @@
+"""From the shapes of a call to the extents of a kernel, and what must hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.resolve.demand import Demand, demand
+from layoutc.resolve.extents import Extents, evaluate_index
+from layoutc.resolve.program import Extent, Kernel, Sides, Tensor
+
+__all__ = ["Extents", "bind_extents", "check_call", "evaluate_index", "tensor_shape"]
+
+
+def bind_extents(kernel: Kernel, shapes: Sequence[Sequence[int]]) -> dict[str, int]:
+    """The kernel's extents by name, from one shape an input, in the order of the inputs.
+
+    Raises LayoutcError (``argument-count``, ``rank-mismatch``, ``extent-mismatch``), naming the arguments.
+    """
+    if len(shapes) != len(kernel.inputs):
+        names = ", ".join(t.name for t in kernel.inputs) or "nothing"
+        raise _error("argument-count", f"`{kernel.name}` takes {names}; {len(shapes)} arrays were given")
+    given = list(zip(kernel.inputs, shapes, strict=True))
+    wrong = [_rank(tensor, shape) for tensor, shape in given if len(shape) != len(tensor.extents)]
+    if wrong:
+        raise LayoutcError(wrong)
+    extents: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for tensor, shape in given:
+        for extent, length in zip(tensor.extents, shape, strict=True):
+            if not isinstance(extent, Extent):
+                continue
+            if extents.setdefault(extent.name, length) == length:
+                first.setdefault(extent.name, tensor.name)
+            else:
+                wrong.append(_disagree(extent.name, first[extent.name], extents[extent.name], tensor.name, length))
+    if not wrong:
+        wrong = [d for tensor, shape in given for d in _lengths(tensor, shape, extents)]
+    if wrong:
+        raise LayoutcError(wrong)
+    return extents
+
+
+def tensor_shape(tensor: Tensor, extents: Extents) -> tuple[int, ...]:
+    """The extents of a tensor as numbers; of an output they may be negative until ``check_call`` has passed."""
+    return tuple(int(evaluate_index(extent, extents)) for extent in tensor.extents)
+
+
+def check_call(kernel: Kernel, extents: Extents) -> None:
+    """Whether a call with these extents is meant at all; all that is wrong comes at once.
+
+    Raises LayoutcError: ``extent-mismatch`` (an output's extent below 0), ``requirement``,
+    ``empty-fold`` (an edge rule would fold a read into an extent of 0), ``empty-reduction`` (min or max of nothing).
+    """
+    wrong = [
+        _mismatch(f"{output.name} would have {length} elements on axis {axis}", extents)
+        for output in kernel.outputs
+        for axis, length in enumerate(tensor_shape(output, extents))
+        if length < 0
+    ]
+    wrong += [
+        Diagnostic("requirement", check.message, notes=(_where(extents),) if extents else ())
+        for check in kernel.checks
+        if not evaluate_index(check.condition, extents)
+    ]
+    if not wrong:
+        read = demand(kernel, extents)
+        wrong = [*_empty_folds(kernel, read, extents), *_empty_reductions(read)]
+    if wrong:
+        raise LayoutcError(wrong)
+
+
+def _empty_folds(kernel: Kernel, read: Demand, extents: Extents) -> Iterator[Diagnostic]:
+    for tensor in kernel.inputs:
+        yield from _empty_fold(tensor.name, tensor.edges, tensor_shape(tensor, extents), read)
+    for stage in kernel.stages:
+        if stage.domain is not None and stage.name in read.hulls:
+            ends = [(evaluate_index(low, extents), evaluate_index(high, extents)) for low, high in stage.domain]
+            lengths = [int(high - low) for low, high in ends]
+            yield from _empty_fold(stage.name, stage.edges, lengths, read)
+
+
+def _empty_fold(name: str, edges: tuple[Sides, ...], lengths: Iterable[int], read: Demand) -> Iterator[Diagnostic]:
+    if name not in read.hulls:
+        return
+    for axis, (sides, length) in enumerate(zip(edges, lengths, strict=False)):
+        folds = sorted({rule.name for rule in sides if rule is not None and rule.name != "constant"})
+        if length <= 0 and folds:
+            what = f"{name} has no element on axis {axis} for its edge rule `{folds[0]}` to repeat"
+            yield Diagnostic("empty-fold", what, help=f"give {name} an element there, or the rule `constant(…)`")
+
+
+def _empty_reductions(read: Demand) -> Iterator[Diagnostic]:
+    for reduce in read.empty:
+        names = ", ".join(b.name for b in reduce.binders)
+        yield Diagnostic("empty-reduction", f"`{reduce.op}({names})` of nothing has no value")
+
+
+def _rank(tensor: Tensor, shape: Sequence[int]) -> Diagnostic:
+    what = f"{tensor.name} has {len(tensor.extents)} axes in the kernel, but an array of {len(shape)} was given"
+    return Diagnostic("rank-mismatch", what)
+
+
+def _disagree(extent: str, one: str, here: int, other: str, there: int) -> Diagnostic:
+    return Diagnostic("extent-mismatch", f"{one} has {extent} = {here} but {other} has {extent} = {there}")
+
+
+def _lengths(tensor: Tensor, shape: Sequence[int], extents: Extents) -> Iterator[Diagnostic]:
+    for axis, (wanted, length) in enumerate(zip(tensor_shape(tensor, extents), shape, strict=True)):
+        if wanted != length:
+            what = f"{tensor.name} has {length} elements on axis {axis}, where the kernel asks for {wanted}"
+            yield _mismatch(what, extents)
+
+
+def _mismatch(message: str, extents: Extents) -> Diagnostic:
+    return Diagnostic("extent-mismatch", message, notes=(_where(extents),) if extents else ())
+
+
+def _where(extents: Extents) -> str:
+    return "here " + ", ".join(f"{name} = {length}" for name, length in extents.items())
+
+
+def _error(slug: str, message: str) -> LayoutcError:
+    return LayoutcError([Diagnostic(slug, message)])
