@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import re
 
-CPP = frozenset("""
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
-concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
-do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
-namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
-requires return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
-true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-""".split())
 
-CUDA = frozenset("""
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+CPP = _words("""
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
+compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype
+default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int
+long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template
+this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
+while xor xor_eq
+""")
+
+CUDA = _words("""
 threadIdx blockIdx blockDim gridDim warpSize dim3 half half2 nv_bfloat16 linux unix NULL INFINITY NAN main std
 char1 char2 char3 char4 uchar1 uchar2 uchar3 uchar4 short1 short2 short3 short4 ushort1 ushort2 ushort3 ushort4
-int1 int2 int3 int4 uint1 uint2 uint3 uint4 long1 long2 long3 long4 ulong1 ulong2 ulong3 ulong4 longlong1 longlong2
-longlong3 longlong4 ulonglong1 ulonglong2 ulonglong3 ulonglong4 float1 float2 float3 float4 double1 double2 double3
-double4 uint ulong ushort size_t ptrdiff_t wchar_t clock_t clock clock64 printf malloc free memcpy memset abs labs
-llabs assert cudaError_t tex1D tex2D tex3D surf1Dread min max umin umax isnan isinf signbit isfinite
-acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf cbrt cbrtf ceil ceilf copysign
-copysignf cos cosf cosh coshf cospi cospif erf erfc erfcf erfcinv erfcinvf erfcx erfcxf erff erfinv erfinvf exp exp10
-exp10f exp2 exp2f expf expm1 expm1f fabs fabsf fdim fdimf fdividef floor floorf fma fmaf fmax fmaxf fmin fminf fmod
-fmodf frexp frexpf hypot hypotf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf lgamma lgammaf llrint llrintf llround
-llroundf log log10 log10f log1p log1pf log2 log2f logb logbf logf lrint lrintf lround lroundf modf modff nan nanf
-nearbyint nearbyintf nextafter nextafterf norm norm3d norm4d normcdf normcdff normcdfinv pow powf powi powif rcbrt
-rcbrtf remainder remainderf remquo remquof rhypot rhypotf rint rintf rnorm round roundf rsqrt rsqrtf scalbln scalbn
-scalbnf sin sincos sincosf sincospi sincospif sinf sinh sinhf sinpi sinpif sqrt sqrtf tan tanf tanh tanhf tgamma
-tgammaf trunc truncf y0 y0f y1 y1f yn ynf div ldiv lldiv rand srand exit abort atoi atof qsort time signal index
-rindex select read write open close gamma drem significand finite
-""".split())
+int1 int2 int3 int4 uint1 uint2 uint3 uint4 long1 long2 long3 long4 ulong1 ulong2 ulong3 ulong4 longlong1
+longlong2 longlong3 longlong4 ulonglong1 ulonglong2 ulonglong3 ulonglong4 float1 float2 float3 float4 double1
+double2 double3 double4 uint ulong ushort size_t ptrdiff_t wchar_t clock_t clock clock64 printf malloc free
+memcpy memset abs labs llabs assert cudaError_t tex1D tex2D tex3D surf1Dread min max umin umax isnan isinf
+signbit isfinite acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf cbrt cbrtf
+ceil ceilf copysign copysignf cos cosf cosh coshf cospi cospif erf erfc erfcf erfcinv erfcinvf erfcx erfcxf erff
+erfinv erfinvf exp exp10 exp10f exp2 exp2f expf expm1 expm1f fabs fabsf fdim fdimf fdividef floor floorf fma
+fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf hypot hypotf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf
+lgamma lgammaf llrint llrintf llround llroundf log log10 log10f log1p log1pf log2 log2f logb logbf logf lrint
+lrintf lround lroundf modf modff nan nanf nearbyint nearbyintf nextafter nextafterf norm norm3d norm4d normcdf
+normcdff normcdfinv pow powf powi powif rcbrt rcbrtf remainder remainderf remquo remquof rhypot rhypotf rint
+rintf rnorm round roundf rsqrt rsqrtf scalbln scalbn scalbnf sin sincos sincosf sincospi sincospif sinf sinh
+sinhf sinpi sinpif sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf y0 y0f y1 y1f yn ynf div ldiv
+lldiv rand srand exit abort atoi atof qsort time signal index rindex select read write open close gamma drem
+significand finite
+""")
 
-RUNTIME = frozenset("""
-lc KERNEL DEVICE SHARED SHARED_AT UNROLL UNROLL_BY NO_UNROLL CONSTANT_PARAM In Out Shared Pack Constant Index load
-store copy_async16 copy_async_commit copy_async_wait mma_m16n8k16_f16 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 add sub
-mul neg mul_add floor_div floor_mod power minimum maximum minimum_number maximum_number clamp absolute sign is_nan
-is_inf order convert infinity not_a_number within nearest reflect mirror wrap
-""".split())
+RUNTIME = _words("""
+lc KERNEL DEVICE SHARED SHARED_AT UNROLL UNROLL_BY NO_UNROLL CONSTANT_PARAM In Out Shared Pack Constant Index
+load store copy_async16 copy_async_commit copy_async_wait mma_m16n8k16_f16 i8 i16 i32 i64 u8 u16 u32 u64 f16
+bf16 add sub mul neg mul_add floor_div floor_mod power minimum maximum minimum_number maximum_number clamp
+absolute sign is_nan is_inf order convert infinity not_a_number within nearest reflect mirror wrap
+""")
 
 
 class Names:
@@ -55,6 +62,16 @@ class Names:
             candidate = f"{base}_{count}"
         self._taken.add(candidate)
         return candidate
+
+    def copy(self) -> Names:
+        """The same names taken, for a function of its own."""
+        other = Names()
+        other._taken = set(self._taken)
+        return other
+
+    def release(self, name: str) -> None:
+        """Give a name back at the end of its block, so that the next block may have it."""
+        self._taken.discard(name)
 
 
 def _is_free_to_use(name: str) -> bool:

@@ -1,0 +1,230 @@
+"""What a tile reads: the offsets of every access around its outputs, through lets, and the boxes that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+from layoutc.index import Expr, Int, Name, divide, multiply, remainder, terms
+from layoutc.resolve.program import (
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Equation,
+    Extent,
+    Index,
+    Kernel,
+    Logic,
+    Read,
+    Reduce,
+    Sides,
+    Stage,
+    Unary,
+    Value,
+    Where,
+)
+from layoutc.resolve.types import I64
+
+Env = Mapping[str, Expr]    # what stands for an index or an extent
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read of a tensor or a let, its subscripts over the tile's indices and reduction indices.
+
+    A subscript that is no integer expression (``x[idx[i]]``) or stands at a folded place is None.
+    """
+
+    tensor: str
+    indices: tuple[Expr | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """How a box lies along one axis of its tensor: from ``scale * index + low`` to ``scale * index + high``."""
+
+    index: str | None       # the tile's index that moves it; None: it stays
+    scale: int
+    low: int                # least offset, in elements
+    high: int               # greatest offset, inclusive
+
+    def extent(self, tile: int) -> int:
+        """Elements that a tile of ``tile`` outputs reads along the axis."""
+        return self.scale * (tile - 1) + 1 + self.high - self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """All that a tile reads of one tensor as a box; ``axes`` is None where it is none, and ``why`` says so."""
+
+    tensor: str
+    axes: tuple[Axis, ...] | None
+    reads: int              # accesses an output makes, each point of each reduction counted; 0: unknown
+    why: str = ""
+
+
+def as_index(value: Value, env: Env) -> Expr | None:
+    """A subscript as an index expression, or None where it holds more than integer arithmetic on indices."""
+    match value:
+        case Const(number):
+            return Int(int(number))
+        case Index(name) | Extent(name):
+            return env.get(name)
+        case Cast(operand, type) if type == I64 and operand.type.is_integer:
+            return as_index(operand, env)
+        case Unary("-", operand):
+            inner = as_index(operand, env)
+            return None if inner is None else -inner
+        case Binary("+" | "-" | "*" | "//" | "%", left, right):
+            return _arithmetic(value.op, as_index(left, env), as_index(right, env))
+    return None
+
+
+def _arithmetic(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
+    if a is None or b is None:
+        return None
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return multiply(a, b)
+    if not isinstance(b, Int) or b.value <= 0:
+        return None
+    return divide(a, b) if op == "//" else remainder(a, b)
+
+
+def children(value: Value) -> tuple[Value, ...]:
+    """The values right below a value; subscripts and binder bounds too."""
+    match value:
+        case Const() | Index() | Extent():
+            return ()
+        case Read(_, indices):
+            return indices
+        case Unary(_, a) | Cast(a):
+            return (a,)
+        case Binary(_, a, b) | Compare(_, a, b) | Logic(_, a, b):
+            return (a, b)
+        case Where(a, b, c):
+            return (a, b, c)
+        case Call(_, arguments):
+            return arguments
+        case Reduce(_, binders, body):
+            return (*(v for b in binders for v in (b.low, b.high)), body)
+
+
+class Accesses:
+    """Collects every access that the equations make, lets expanded where ``inlined`` says so."""
+
+    def __init__(self, kernel: Kernel, kept: frozenset[str] = frozenset()) -> None:
+        self._stages = {s.name: s for s in kernel.stages}
+        self._edges: dict[str, tuple[Sides, ...]] = {t.name: t.edges for t in kernel.inputs}
+        self._edges |= {s.name: s.edges for s in kernel.stages}
+        self._kept = kept           # lets that are held in memory: an access of them, not of what they read
+        self._fresh = count()
+        self._extents: dict[str, Expr] = {name: Name(name, 0) for name in kernel.extents}
+
+    def of(self, equation: Equation | Stage) -> Iterator[tuple[Access, int]]:
+        """Each access and how often one evaluation makes it (0: unknown)."""
+        env = {**self._extents, **{i: Name(i) for i in equation.indices}}
+        return self._walk(equation.value, env, 1, False)
+
+    def _walk(self, value: Value, env: Env, times: int, folded: bool) -> Iterator[tuple[Access, int]]:
+        match value:
+            case Read(tensor, indices):
+                for index in indices:
+                    yield from self._walk(index, env, times, folded)
+                subscripts = tuple(None if folded else as_index(i, env) for i in indices)
+                for sides in self._edges[tensor]:
+                    yield from self._edge_values(sides, env, times)
+                if tensor in self._stages and tensor not in self._kept:
+                    yield from self._expand(self._stages[tensor], subscripts, times, folded)
+                else:
+                    yield Access(tensor, subscripts), times
+            case Reduce(_, binders, body):
+                inner = dict(env)
+                for binder in binders:
+                    low, high = as_index(binder.low, env), as_index(binder.high, env)
+                    bounds = (_number(low), _number(high))
+                    last = None if bounds[1] is None else bounds[1] - 1
+                    inner[binder.name] = Name(f"{binder.name}#{next(self._fresh)}", bounds[0], last)
+                    times *= 0 if None in bounds else max(bounds[1] - bounds[0], 0)  # type: ignore[operator]
+                yield from self._walk(body, inner, times, folded)
+            case _:
+                for child in children(value):
+                    yield from self._walk(child, env, times, folded)
+
+    def _edge_values(self, sides: Sides, env: Env, times: int) -> Iterator[tuple[Access, int]]:
+        for rule in sides:
+            if rule is not None and rule.value is not None:
+                yield from self._walk(rule.value, env, times, False)
+
+    def _expand(
+        self, stage: Stage, at: tuple[Expr | None, ...], times: int, folded: bool
+    ) -> Iterator[tuple[Access, int]]:
+        folds = folded or None in at or any(r is not None and r.name != "constant" for s in stage.edges for r in s)
+        env: dict[str, Expr] = dict(self._extents)
+        env |= {name: index if index is not None else Name(f"{name}#{next(self._fresh)}")
+                for name, index in zip(stage.indices, at, strict=True)}
+        yield from self._walk(stage.value, env, times, folds)
+
+
+def _number(e: Expr | None) -> int | None:
+    return e.value if isinstance(e, Int) else None
+
+
+def footprints(
+    kernel: Kernel, readers: tuple[Equation | Stage, ...], kept: frozenset[str] = frozenset()
+) -> dict[str, Footprint]:
+    """The box of every tensor (and kept let) that the readers access, per output of theirs."""
+    accesses = Accesses(kernel, kept)
+    found: dict[str, list[tuple[Access, tuple[str, ...], int]]] = {}
+    for reader in readers:
+        for access, times in accesses.of(reader):
+            found.setdefault(access.tensor, []).append((access, reader.indices, times))
+    return {tensor: _footprint(tensor, list_) for tensor, list_ in found.items()}
+
+
+def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]]) -> Footprint:
+    reads = 0 if any(times == 0 for *_, times in found) else sum(times for *_, times in found)
+    axes: list[Axis] | None = None
+    for access, indices, _ in found:
+        here: list[Axis] = []
+        for number, subscript in enumerate(access.indices):
+            axis = _axis(subscript, indices)
+            if isinstance(axis, str):
+                return Footprint(tensor, None, reads, f"axis {number} of `{tensor}` {axis}")
+            here.append(axis)
+        if axes is None:
+            axes = here
+            continue
+        for number, (a, b) in enumerate(zip(axes, here, strict=True)):
+            if (a.index, a.scale) != (b.index, b.scale):
+                return Footprint(tensor, None, reads, f"axis {number} of `{tensor}` is read along different indices")
+            axes[number] = Axis(a.index, a.scale, min(a.low, b.low), max(a.high, b.high))
+    return Footprint(tensor, tuple(axes or ()), reads)
+
+
+def _axis(subscript: Expr | None, indices: tuple[str, ...]) -> Axis | str:
+    if subscript is None:
+        return "is read at places that are no integer expression of the indices, or are folded by an edge"
+    index, scale, rest = None, 1, []
+    for factor, coefficient in terms(subscript):
+        if isinstance(factor, Name) and factor.id in indices:
+            if index is not None or coefficient < 1:
+                return "is read at a sum of indices or against an index's direction"
+            index, scale = factor.id, coefficient
+        else:
+            rest.append((factor, coefficient))
+    low = high = 0
+    for factor, coefficient in rest:
+        ends = factor.interval
+        if ends[0] is None or ends[1] is None:
+            return "is read over a range that is not constant"
+        low += min(ends[0] * coefficient, ends[1] * coefficient)
+        high += max(ends[0] * coefficient, ends[1] * coefficient)
+    return Axis(index, scale, low, high)

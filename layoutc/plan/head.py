@@ -1,0 +1,35 @@
+"""The plan in a few lines, as the head comment of the text."""
+
+from __future__ import annotations
+
+from layoutc.plan.nodes import Pass, Storage
+from layoutc.resolve.program import Kernel, Schedule
+
+
+def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) -> tuple[str, ...]:
+    """Which kernel and schedule, then for each pass its tile, threads, and where each tensor waits."""
+    name = "chosen by the compiler" if schedule is None else schedule.name or "default"
+    lines = [f"{plain(kernel.name)}, schedule: {plain(name)}"]
+    for one in passes:
+        tile = ", ".join(f"{plain(i)} {size}" for i, size in zip(one.indices, one.tile, strict=True)) or "one output"
+        lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "
+                     f"{one.items} output{'s' if one.items > 1 else ''} each, {one.layout}")
+        held = {s.tensor: s for s in one.storage}
+        for f in one.footprints:
+            halo = ", ".join(f"{plain(a.index)} [{-a.low}, {a.high}]" for a in f.axes or () if a.index is not None)
+            where = _where(held[f.tensor]) if f.tensor in held else "global memory"
+            lines.append(f"{plain(f.tensor)}: {where}{'; halo ' + halo if halo else ''}")
+        if one.shared_bytes:
+            lines.append(f"shared memory: {one.shared_bytes} bytes")
+    return tuple(lines)
+
+
+def _where(s: Storage) -> str:
+    box = " x ".join(map(str, s.extents))
+    rest = ", halo from global memory" if s.halo_global else ""
+    return f"{box} in {s.where}{' memory' if s.where != 'registers' else ''}{rest}"
+
+
+def plain(name: str) -> str:
+    """A name that cannot end or continue a comment."""
+    return name if name.isidentifier() and name.isascii() else "?"

@@ -1,0 +1,340 @@
+"""Values of a program -> steps and C values. A strategy says only where each tensor's elements are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import assert_never
+
+from layoutc.index import TRUE, Call, Expr, Int, Name, every, multiply, terms, total
+from layoutc.plan.halo import Env, as_index
+from layoutc.plan.names import Names
+from layoutc.plan.network import median_network
+from layoutc.plan.places import InBox, InConstant, InGlobal, Place, between, constants, fold, row_major
+from layoutc.plan.reduce import Accumulator, accumulator
+from layoutc.plan.steps import Assign, Let, Loop, Network, Registers, Step, Variable, When
+from layoutc.plan.values import (
+    Choice,
+    Element,
+    Function,
+    Literal,
+    Operation,
+    Prefix,
+    Text,
+    convert,
+    load,
+    register_type,
+)
+from layoutc.plan.values import Variable as Held
+from layoutc.resolve import program as p
+from layoutc.resolve.types import I64
+
+INTEGER = {"+": "add", "-": "sub", "*": "mul", "//": "floor_div", "%": "floor_mod", "**": "power"}
+FLOAT = {"//": "floor_div", "%": "floor_mod", "**": "pow"}
+RENAMED = {
+    "min": "minimum", "max": "maximum", "fmin": "minimum_number", "fmax": "maximum_number",
+    "abs": "absolute", "round": "rint", "isnan": "is_nan", "isinf": "is_inf",
+}
+UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
+
+
+class Lowering:
+    """Builds the steps of one function; blocks nest, and a let computed in a block is known in the blocks inside."""
+
+    def __init__(self, kernel: p.Kernel, names: Names, places: Mapping[str, Place], unroll: frozenset[str]) -> None:
+        self.names = names
+        self.places = dict(places)
+        self.local: dict[str, Expr] = {}        # a variable of the text in terms of the tile's origin
+        self.items: dict[str, Expr] = {}        # a place in the tile in terms of thread and item
+        self.limits: dict[str, Expr] = {}       # a variable of the text -> the extent it stays below
+        self._stages = {s.name: s for s in kernel.stages}
+        self._unroll = unroll
+        self._blocks: list[list[Step]] = []
+        self._known: list[dict[object, Text]] = []
+        self._wide: set[str] = set()
+        self._boxes = True                      # whether boxes hold what is read here
+
+    # ---- blocks
+
+    @contextmanager
+    def block(self) -> Iterator[list[Step]]:
+        """The steps emitted inside go into the yielded list."""
+        steps: list[Step] = []
+        self._blocks.append(steps)
+        self._known.append({})
+        yield steps
+        self._blocks.pop()
+        self._known.pop()
+
+    def emit(self, *steps: Step) -> None:
+        """Append to the innermost block."""
+        self._blocks[-1].extend(steps)
+
+    def let(self, type: str, wanted: str, value: Text) -> str:
+        """A constant variable of the innermost block; its name."""
+        name = self.names.take(wanted)
+        self.emit(Let(type, name, value))
+        return name
+
+    # ---- values
+
+    def value(self, v: p.Value, env: Env) -> Text:  # noqa: C901
+        """The value in its register type; what it needs first is emitted."""
+        match v:
+            case p.Const(value, type):
+                return Literal(value, type)
+            case p.Index(name):
+                return Function("i64", (env[name],))
+            case p.Extent(name, type):
+                return Function(register_type(type), (env[name],))
+            case p.Read():
+                return self._read(v, env)
+            case p.Unary(op, operand, type):
+                inner = self.value(operand, env)
+                if op == "not":
+                    return Prefix("!", inner)
+                return Prefix("-", inner) if type.is_float else Function("neg", (inner,))
+            case p.Binary(op, left, right, type):
+                a, b = self.value(left, env), self.value(right, env)
+                named = (FLOAT if type.is_float else INTEGER).get(op)
+                return Function(named, (a, b)) if named else Operation(op, a, b)
+            case p.Compare(op, left, right):
+                return self._compare(op, left, right, env)
+            case p.Logic(op, left, right):
+                return Operation("&&" if op == "and" else "||", self.value(left, env), self.value(right, env))
+            case p.Where(test, yes, no):
+                return Choice(self.value(test, env), self.value(yes, env), self.value(no, env))
+            case p.Call(function, arguments):
+                return Function(RENAMED.get(function, function), tuple(self.value(a, env) for a in arguments))
+            case p.Cast(operand, type):
+                return convert(self.value(operand, env), operand.type, type)
+            case p.Reduce():
+                return self._reduce(v, env)
+        assert_never(v)
+
+    def _compare(self, op: str, left: p.Value, right: p.Value, env: Env) -> Text:
+        plain = (p.Index, p.Extent, p.Const)
+        if left.type == I64 and isinstance(left, plain) and isinstance(right, plain):
+            a, b = as_index(left, env), as_index(right, env)
+            if a is not None and b is not None and all(abs(x.value) < 2**30 for x in (a, b) if isinstance(x, Int)):
+                return Operation(op, a, b)
+        return Operation(op, self.value(left, env), self.value(right, env))
+
+    # ---- reads
+
+    def _read(self, read: p.Read, env: Env) -> Text:
+        subscripts = tuple(self._subscript(i, env) for i in read.indices)
+        place = self.places.get(read.tensor)
+        if read.tensor in self._stages and not (isinstance(place, InBox) and self._boxes):
+            return self._stage(self._stages[read.tensor], subscripts, env)
+        match place:
+            case InConstant(array, type, extents):
+                return load(Element(array, row_major(subscripts, extents)), type)
+            case InBox() if self._boxes:
+                return self._in_box(place, subscripts, env)
+            case InBox(source=source) | (InGlobal() as source):
+                assert source is not None
+                return self.in_global(source, subscripts, env)
+        raise AssertionError(f"no place for {read.tensor}")
+
+    def _subscript(self, v: p.Value, env: Env) -> Expr:
+        index = as_index(v, env)
+        if index is not None:
+            return index
+        name = self.let("i64", "at", self.value(v, env))
+        self._wide.add(name)
+        return Name(name)
+
+    def _in_box(self, place: InBox, subscripts: tuple[Expr, ...], env: Env) -> Text:
+        at = tuple(s.over(self.local) - o for s, o in zip(subscripts, place.origin, strict=True))
+        if place.of_thread:
+            at = tuple((s.over(self.local).over(self.items) - o.over(self.items))
+                       for s, o in zip(subscripts, place.origin, strict=True))
+        element = load(Element(place.array, row_major(at, place.extents)), place.type)
+        if not place.partial or place.source is None:
+            return element
+        within = every(Call("within", (a, Int(n))) for a, n in zip(at, place.extents, strict=True)
+                       if not between(a, n))
+        return element if within == TRUE else Choice(within, element, self.in_global(place.source, subscripts, env))
+
+    def in_global(self, place: InGlobal, subscripts: tuple[Expr, ...], env: Env) -> Text:
+        """An element of global memory, its edge rules applied: folds inside the subscript, values by selection."""
+        folded, outside = self._edges(place.edges, subscripts, place.extents)
+        element = Element(place.array, total((multiply(i, s), 1) for i, s in zip(folded, place.strides, strict=True)))
+        out = load(element, place.type)
+        for test, value in reversed(outside):
+            out = Choice(test, out, self.value(value, env))
+        return out
+
+    def _edges(
+        self, edges: tuple[p.Sides, ...], subscripts: tuple[Expr, ...], extents: tuple[Expr, ...]
+    ) -> tuple[list[Expr], list[tuple[Expr, p.Value]]]:
+        """Folded subscripts, and what stands where a test fails: the lowest axis first."""
+        folded: list[Expr] = []
+        outside: list[tuple[Expr, p.Value]] = []
+        for subscript, n, (low, high) in zip(subscripts, extents, edges, strict=True):
+            n_here = Call("i64", (n,)) if isinstance(subscript, Name) and subscript.id in self._wide else n
+            low, high = (None if safe else r for r, safe in zip((low, high), self._inside(subscript, n), strict=True))
+            folded.append(fold(subscript, n_here, low, high))
+            for test, value in constants(subscript, n_here, low, high):
+                if outside and outside[-1][1] == value:
+                    outside[-1] = (every((outside[-1][0], test)), value)
+                else:
+                    outside.append((test, value))
+        return folded, outside
+
+    def _inside(self, subscript: Expr, n: Expr) -> tuple[bool, bool]:
+        """Whether the subscript is known not to be below 0, and to be below n."""
+        low = subscript.interval[0]
+        highest = {k: limit - 1 for k, limit in self.limits.items()}
+        if any(isinstance(f, Name) and f.id in highest and c < 0 for f, c in terms(subscript)):
+            return low is not None and low >= 0, False
+        room = (n - 1 - subscript.over(highest)).interval[0]
+        return low is not None and low >= 0, room is not None and room >= 0
+
+    # ---- lets
+
+    def _stage(self, stage: p.Stage, subscripts: tuple[Expr, ...], env: Env) -> Text:
+        key = (stage.name, subscripts, self._boxes)
+        for known in reversed(self._known):
+            if key in known:
+                return known[key]
+        value = self.extended(stage, subscripts, env) if stage.edges else self.formula(stage, subscripts, env)
+        if not isinstance(value, Held):
+            value = Held(self.let(register_type(stage.type), stage.name, value))
+        self._known[-1][key] = value
+        return value
+
+    def formula(self, stage: p.Stage, subscripts: tuple[Expr, ...], env: Env) -> Text:
+        """The let's formula at these subscripts."""
+        return self.value(stage.value, {**env, **dict(zip(stage.indices, subscripts, strict=True))})
+
+    def extended(self, stage: p.Stage, subscripts: tuple[Expr, ...], env: Env) -> Text:
+        """A let with edges: folded into its domain, or a value where it is outside."""
+        assert stage.domain is not None
+        bounds = [(as_index(a, env), as_index(b, env)) for a, b in stage.domain]
+        lows, highs = [a for a, _ in bounds if a is not None], [b for _, b in bounds if b is not None]
+        extents = tuple(high - low for low, high in zip(lows, highs, strict=True))
+        from_low = tuple(s - low for s, low in zip(subscripts, lows, strict=True))
+        folded, outside = self._edges(stage.edges, from_low, extents)
+        at = tuple(self._folded(stage, n, f + low, s, high)
+                   for n, (f, low, s, high) in enumerate(zip(folded, lows, subscripts, highs, strict=True)))
+        before, self._boxes = self._boxes, self._boxes and at == subscripts
+        value = self._guarded(stage, at, outside, env)
+        self._boxes = before
+        return value
+
+    def _folded(self, stage: p.Stage, axis: int, folded: Expr, subscript: Expr, high: Expr) -> Expr:
+        if folded == subscript:
+            return subscript
+        name = self.let("Index", f"{stage.name}_{stage.indices[axis]}", folded)
+        self.limits[name] = high
+        return Name(name, 0 if high.interval[0] is not None else None)
+
+    def _guarded(
+        self, stage: p.Stage, at: tuple[Expr, ...], outside: list[tuple[Expr, p.Value]], env: Env
+    ) -> Text:
+        if not outside:
+            return self.formula(stage, at, env)
+        name = self.names.take(stage.name)
+        type = register_type(stage.type)
+        value = self.value(outside[-1][1], env)
+        for test, nearer in reversed(outside[:-1]):
+            value = Choice(test, value, self.value(nearer, env))
+        self.emit(Variable(type, name, value))
+        with self.block() as steps:
+            self.emit(Assign(Held(name), self.formula(stage, at, env)))
+        self.emit(When(every(t for t, _ in outside), tuple(steps)))
+        return Held(name)
+
+    # ---- reductions
+
+    def _reduce(self, r: p.Reduce, env: Env) -> Text:
+        if r.op == "median":
+            return self._median(r, env)
+        into = accumulator(r, self.names)
+        self.emit(*into.start)
+        self._nest(r, r.binders, dict(env), into)
+        return into.result
+
+    def _nest(self, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], into: Accumulator) -> None:
+        if not binders:
+            position = [(env[b.name], b) for b in r.binders]
+            body = r.body
+            if into.fused and isinstance(body, p.Binary) and body.op == "*":
+                self.emit(*into.take_product(self.value(body.left, env), self.value(body.right, env)))
+            else:
+                at = self._position(position, env) if r.op in ("argmin", "argmax") else None
+                self.emit(*into.take(self.value(body, env), at))
+            return
+        first, *rest = binders
+        with self._loop(first, env, self._is_unrolled(r, first)) as inner:
+            self._nest(r, tuple(rest), inner, into)
+
+    @contextmanager
+    def _loop(self, binder: p.Binder, env: Mapping[str, Expr], unroll: bool) -> Iterator[dict[str, Expr]]:
+        """A loop over the binder's range; what is emitted inside goes into its body."""
+        low, high = as_index(binder.low, env), as_index(binder.high, env)
+        assert low is not None
+        assert high is not None
+        name = self.names.take(binder.name)
+        known = isinstance(low, Int) and isinstance(high, Int)
+        last = high.value - 1 if isinstance(high, Int) else None
+        if not isinstance(high, Int):
+            self.limits[name] = high
+        with self.block() as steps:
+            yield {**env, binder.name: Name(name, low.interval[0], last)}
+        self.emit(Loop(unroll and known, "int" if known else "Index", name, low, high, 1, tuple(steps)))
+        self.names.release(name)
+        self.limits.pop(name, None)
+
+    def _is_unrolled(self, r: p.Reduce, binder: p.Binder) -> bool:
+        if binder.name in self._unroll:
+            return True
+        count = 1
+        for inner in reversed(r.binders):
+            if not (isinstance(inner.low, p.Const) and isinstance(inner.high, p.Const)):
+                return False
+            count *= max(int(inner.high.value) - int(inner.low.value), 0)
+            if inner is binder:
+                return count <= UNROLLED
+        return False
+
+    def _position(self, at: list[tuple[Expr, p.Binder]], env: Env) -> Text:
+        """Of one index its value, of several the row-major position."""
+        if len(at) == 1:
+            return Function("i64", (at[0][0],))
+        out: Expr = Int(0)
+        for index, binder in at:
+            low, high = as_index(binder.low, env), as_index(binder.high, env)
+            assert low is not None
+            assert high is not None
+            out = multiply(out, high - low) + (index - low)
+        return Function("i64", (out,))
+
+    def _median(self, r: p.Reduce, env: Env) -> Text:
+        """All values into registers, then a sorting network as far as the middle needs it."""
+        sizes = [(int(b.low.value), int(b.high.value)) for b in r.binders  # type: ignore[union-attr]
+                 if isinstance(b.low, p.Const)]
+        count = 1
+        for low, high in sizes:
+            count *= high - low
+        window = self.names.take("window")
+        self.emit(Registers(register_type(r.type), window, count))
+        self._fill(r, r.binders, dict(env), window, Int(0))
+        pairs = median_network(count)
+        self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
+        return Element(window, Int(count // 2))
+
+    def _fill(
+        self, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], window: str, at: Expr
+    ) -> None:
+        if not binders:
+            self.emit(Assign(Element(window, at), self.value(r.body, env)))
+            return
+        first, *rest = binders
+        with self._loop(first, env, True) as inner:
+            low, high = as_index(first.low, env), as_index(first.high, env)
+            assert low is not None
+            assert high is not None
+            self._fill(r, tuple(rest), inner, window, multiply(at, high - low) + (inner[first.name] - low))

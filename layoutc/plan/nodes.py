@@ -1,0 +1,138 @@
+"""A plan: what each thread will do, and all that was derived on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutc.index import Expr
+from layoutc.plan.halo import Axis, Footprint
+from layoutc.plan.steps import File
+from layoutc.resolve.program import Kernel, Schedule
+from layoutc.resolve.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The limits of the machine that are planned for."""
+
+    arch: str = "sm_90"
+    shared_bytes: int = 48 * 1024       # a block, without opting in for more
+    block_threads: int = 1024
+    register_bytes: int = 255 * 4       # a thread
+    constant_bytes: int = 4096 - 512    # kernel parameters that may be arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What is known of the arguments when the text is made, per tensor in the order inputs, outputs."""
+
+    wide: bool                      # indices need 64 bits
+    unit: tuple[bool, ...]          # the last axis is contiguous
+    vectors: tuple[int, ...]        # elements of one access that alignment and strides allow
+
+    def of(self, kernel: Kernel, tensor: str) -> int:
+        """The position of a tensor in this signature."""
+        return [t.name for t in (*kernel.inputs, *kernel.outputs)].index(tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArgument:
+    """The address of a tensor."""
+
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantArgument:
+    """A small tensor by value."""
+
+    tensor: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExtentArgument:
+    """An extent by its name."""
+
+    extent: str
+
+
+@dataclass(frozen=True, slots=True)
+class StrideArgument:
+    """A stride of a tensor, in elements."""
+
+    tensor: str
+    axis: int
+
+
+Argument = TensorArgument | ConstantArgument | ExtentArgument | StrideArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where a tensor's elements (or a let's) wait for their use; ``axes`` is None for all of a small tensor."""
+
+    tensor: str
+    where: str                          # shared, registers, constant, global
+    type: Type
+    extents: tuple[int, ...]            # of the box, elements
+    axes: tuple[Axis, ...] | None = None
+    halo_global: bool = False
+    copies: int = 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one copy, no padding."""
+        count = self.type.bytes
+        for extent in self.extents:
+            count *= extent
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A test that keeps an access inside its tensor."""
+
+    tensor: str
+    axis: int
+    side: str                           # low, high
+    kind: str                           # edge: answered by the edge rule; ragged: nothing is done
+    test: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One kernel of the text: the outputs that share one index space, and how they are divided."""
+
+    entry: str                          # its name in the text
+    outputs: tuple[str, ...]
+    indices: tuple[str, ...]            # the spec's names
+    extents: tuple[Expr, ...]           # of the indices, over the spec's extent names
+    tile: tuple[int, ...]               # outputs a block makes, per index
+    threads: int                        # a block
+    items: int                          # outputs a thread makes
+    layout: str                         # (thread, item) -> position in the tile
+    blocks: tuple[Expr, ...]            # per index, over the spec's extent names
+    arguments: tuple[Argument, ...]
+    parameters: tuple[str, ...]         # their names in the text
+    footprints: tuple[Footprint, ...]
+    storage: tuple[Storage, ...]
+    masks: tuple[Mask, ...]
+    owner: tuple[Expr, ...] = ()        # per index: place in the tile over `thread` and `item`
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a block."""
+        return sum(s.bytes * s.copies for s in self.storage if s.where == "shared")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A kernel under one schedule, for arguments of one signature."""
+
+    kernel: Kernel
+    schedule: Schedule | None           # None: the compiler's own choice
+    signature: Signature
+    target: Target
+    passes: tuple[Pass, ...]
+    file: File

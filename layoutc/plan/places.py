@@ -1,0 +1,89 @@
+"""Where a tensor's elements are found, and how an edge rule looks as an expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutc.edges import EDGES, Constant, Folding
+from layoutc.index import TRUE, Call, Expr, Int, Select, compare
+from layoutc.plan.halo import Axis
+from layoutc.resolve import program as p
+from layoutc.resolve.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class InGlobal:
+    """Elements in global memory, at any distance by the edge rules."""
+
+    array: str
+    type: Type
+    strides: tuple[Expr, ...]       # elements
+    extents: tuple[Expr, ...]
+    edges: tuple[p.Sides, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InConstant:
+    """A small array that came with the launch, row-major."""
+
+    array: str
+    type: Type
+    extents: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InBox:
+    """A box of elements that the block or the thread holds, row-major, already extended by the edge rules."""
+
+    array: str
+    type: Type
+    axes: tuple[Axis, ...]
+    extents: tuple[int, ...]        # of the box
+    origin: tuple[Expr, ...]        # the tensor's subscript of the box's first element
+    source: InGlobal | None = None  # where the elements come from; None: a let
+    of_thread: bool = False         # in the registers of each thread
+    partial: bool = False           # reads outside the box go to the source (halo global)
+
+
+Place = InGlobal | InConstant | InBox
+
+
+def fold(i: Expr, n: Expr, low: p.EdgeRule | None, high: p.EdgeRule | None) -> Expr:
+    """The subscript folded by the rules of both sides; a constant side leaves it to the test."""
+    rules = [EDGES[r.name] for r in (low, high) if r is not None]
+    folding: list[Folding] = [r for r in rules if not isinstance(r, Constant)]
+    if not folding:
+        return i
+    if len(folding) == 1 or folding[0] == folding[1]:
+        return folding[0].fold(i, n)
+    return Select(compare("<", i, Int(0)), folding[0].fold(i, n), folding[1].fold(i, n))
+
+
+def constants(
+    i: Expr, n: Expr, low: p.EdgeRule | None, high: p.EdgeRule | None
+) -> list[tuple[Expr, p.Value]]:
+    """(test that the subscript is inside on a side, the value that stands there), for constant sides."""
+    below = low.value if low is not None else None
+    above = high.value if high is not None else None
+    if below is not None and below == above:
+        return [(Call("within", (i, n)), below)]
+    out = []
+    if below is not None:
+        out.append((compare(">=", i, Int(0)), below))
+    if above is not None:
+        out.append((compare("<", i, n), above))
+    return [(t, v) for t, v in out if t != TRUE]
+
+
+def row_major(at: tuple[Expr, ...], extents: tuple[int, ...]) -> Expr:
+    """The position of a coordinate in a row-major box."""
+    out: Expr = Int(0)
+    for index, extent in zip(at, extents, strict=True):
+        out = out * extent + index
+    return out
+
+
+def between(at: Expr, extent: int) -> bool:
+    """Whether a coordinate is known to lie in 0..extent-1."""
+    low, high = at.interval
+    return low is not None and high is not None and low >= 0 and high < extent

@@ -1,0 +1,63 @@
+"""Plan -> text. The only importer of jinja2; it decides nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from functools import cache
+
+import jinja2
+
+from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
+from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
+from layoutc.plan.steps import Step, Steps
+from layoutc.templates_dir import templates_dir
+
+
+def render(plan: Plan) -> CudaSource:
+    """The text of a plan and what its kernels take."""
+    entries = tuple(_entry(plan, one) for one in plan.passes)
+    return CudaSource(f"{entries[0].name}.cu", render_step(plan.file) + "\n", entries)
+
+
+def render_step(step: Step | Steps) -> str:
+    """A record by the template of its name; a tuple of records line after line."""
+    if isinstance(step, tuple):
+        return "\n".join(map(render_step, step))
+    values = {f.name: getattr(step, f.name) for f in fields(step)}
+    return _template(type(step).__name__).render(values).rstrip("\n")
+
+
+def template_name(record: str) -> str:
+    """``ThroughShared`` -> ``through_shared.cu.jinja``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", record).lower() + ".cu.jinja"
+
+
+@cache
+def _template(record: str) -> jinja2.Template:
+    return environment().get_template(template_name(record))
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Jinja with our one filter; a field that a template names and a record lacks is an error."""
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates_dir() / "steps"), undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
+    env.filters["render"] = render_step
+    return env
+
+
+def _entry(plan: Plan, one: Pass) -> Entry:
+    params = tuple(_param(plan, a, name) for a, name in zip(one.arguments, one.parameters, strict=True))
+    return Entry(one.entry, one.threads, params)
+
+
+def _param(plan: Plan, argument: Argument, name: str) -> Param:
+    tensors = {t.name: t for t in (*plan.kernel.inputs, *plan.kernel.outputs)}
+    match argument:
+        case TensorArgument(tensor):
+            return ArrayParam(name, tensors[tensor].type.name, tensors[tensor] in plan.kernel.outputs)
+        case ConstantArgument(tensor, count):
+            return ConstantParam(name, tensors[tensor].type.name, count)
+    return ScalarParam(name, "i64" if plan.signature.wide else "i32")
