@@ -41,6 +41,7 @@ class Entry:
     name: str
     threads: int    # a block, along x
     params: tuple[Param, ...]
+    shared_bytes: int = 0   # dynamic shared memory, of which SHARED_AT takes its regions
 
 
 @dataclass(frozen=True, slots=True)

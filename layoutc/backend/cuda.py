@@ -1,0 +1,153 @@
+"""The CUDA text on a GPU through CuPy; and its PTX through NVRTC alone, which needs no GPU."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from layoutc.backend.errors import BuildError, MissingToolError
+from layoutc.backend.headers import device_text
+from layoutc.backend.types import numpy_dtype
+from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
+
+OPTIONS = ("-std=c++17", "--fmad=false")
+OLDEST = 75                 # the oldest architecture that layoutc speaks of, as in sm_75
+STATIC_SHARED_LIMIT = 48 << 10
+HOW = "install layoutc with the extra cuda12 or cuda13, whichever the driver speaks"
+
+
+@dataclass(frozen=True, slots=True)
+class CudaModule:
+    """The entries of a text, compiled for the GPU that is current."""
+
+    source: CudaSource
+    entries: dict[str, CudaEntry]
+
+    def launch(self, entry: str, blocks: int, args: Sequence[object], *, stream: object = None) -> None:
+        """Launch ``entry`` on ``blocks`` blocks and come back at once.
+
+        ``stream`` is None for CuPy's current one, a CuPy stream, an address, or an object with ``cuda_stream``
+        (PyTorch's) or ``__cuda_stream__``.
+        """
+        self.entries[entry].launch(blocks, args, stream)
+
+
+@dataclass(frozen=True, slots=True)
+class CudaEntry:
+    """One kernel and how its arguments are passed."""
+
+    entry: Entry
+    kernel: Any             # cupy.RawKernel
+
+    def launch(self, blocks: int, args: Sequence[object], stream: object) -> None:
+        """See CudaModule.launch."""
+        if len(args) != len(self.entry.params):
+            raise TypeError(f"{self.entry.name} takes {len(self.entry.params)} arguments, not {len(args)}")
+        values = tuple(map(_passed, self.entry.params, args))
+        grid, block = (blocks, 1, 1), (self.entry.threads, 1, 1)
+        if stream is None:
+            self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
+            return
+        with _as_stream(stream):
+            self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
+
+
+def _passed(param: Param, arg: Any) -> object:
+    match param:
+        case ScalarParam(_, type):
+            return np.int32(arg) if type == "i32" else np.int64(arg)
+        case ConstantParam(name, type, count):
+            values = np.ascontiguousarray(arg)
+            if values.dtype != numpy_dtype(type) or values.size != count:
+                raise TypeError(f"{name} holds {count} values of type {type}, not {values.size} of {values.dtype}")
+            return np.frombuffer(values.tobytes(), np.dtype((np.void, values.nbytes)))[0]
+        case ArrayParam(name, type):
+            if arg.dtype != numpy_dtype(type):
+                raise TypeError(f"{name} holds {type}, not {arg.dtype}")
+            return arg
+
+
+def _as_stream(stream: Any) -> Any:
+    cupy = _cupy()
+    if isinstance(stream, cupy.cuda.stream.BaseStream if hasattr(cupy.cuda.stream, "BaseStream") else cupy.cuda.Stream):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        return cupy.cuda.ExternalStream(stream.__cuda_stream__()[1])
+    return cupy.cuda.ExternalStream(int(getattr(stream, "cuda_stream", stream)))
+
+
+def load_cuda(source: CudaSource) -> CudaModule:
+    """Compile a text for the current GPU, or find it in CuPy's cache.
+
+    Raises MissingToolError without CuPy or a GPU, BuildError if the text does not compile.
+    """
+    problem = cuda_problem()
+    if problem:
+        raise problem
+    cupy = _cupy()
+    module = cupy.RawModule(code=device_text(source.name, source.text), options=OPTIONS, backend="nvrtc")
+    try:
+        entries = {entry.name: _entry(module, entry) for entry in source.entries}
+    except cupy.cuda.compiler.CompileException as error:
+        raise BuildError(source.name, error.get_message()) from None
+    return CudaModule(source, entries)
+
+
+def _entry(module: Any, entry: Entry) -> CudaEntry:
+    kernel = module.get_function(entry.name)
+    if entry.shared_bytes > STATIC_SHARED_LIMIT:
+        kernel.max_dynamic_shared_size_bytes = entry.shared_bytes
+    return CudaEntry(entry, kernel)
+
+
+@cache
+def cuda_problem() -> MissingToolError | None:
+    """Why kernels cannot run on a GPU here, or None if they can."""
+    try:
+        cupy = _cupy()
+    except ImportError as error:
+        return MissingToolError(f"CuPy, which runs kernels on the GPU, does not import: {error}", HOW)
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return MissingToolError(f"no GPU can be used: {error}", "run on the CPU, or on a machine with an NVIDIA GPU")
+    return None if count else MissingToolError("this machine has no GPU", "run on the CPU")
+
+
+def _cupy() -> ModuleType:
+    return importlib.import_module("cupy")
+
+
+# ---- NVRTC without a GPU
+
+
+def _nvrtc() -> Any:
+    try:
+        return importlib.import_module("cupy_backends.cuda.libs.nvrtc")
+    except ImportError as error:
+        raise MissingToolError(f"NVRTC, which compiles CUDA, does not import: {error}", HOW) from None
+
+
+def architectures() -> tuple[str, str]:
+    """The oldest and the newest architecture that layoutc and the installed NVRTC both speak, like ``sm_75``."""
+    known = [number for number in _nvrtc().getSupportedArchs() if number >= OLDEST]
+    return f"sm_{min(known)}", f"sm_{max(known)}"
+
+
+def compile_ptx(source: CudaSource, arch: str) -> tuple[str, str]:
+    """The PTX of a text for ``arch`` and what the compiler said; BuildError if it refused."""
+    nvrtc = _nvrtc()
+    program = nvrtc.createProgram(device_text(source.name, source.text), source.name, (), ())
+    try:
+        nvrtc.compileProgram(program, [f"-arch={arch}", *OPTIONS])
+        return nvrtc.getPTX(program).decode().rstrip("\0"), nvrtc.getProgramLog(program)
+    except nvrtc.NVRTCError:
+        raise BuildError(source.name, nvrtc.getProgramLog(program)) from None
+    finally:
+        nvrtc.destroyProgram(program)

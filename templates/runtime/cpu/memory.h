@@ -1,0 +1,201 @@
+// Arrays and shared memory whose every access is checked.
+#pragma once
+#include "cells.h"
+
+namespace lc {
+
+static State* state;
+
+// An index, and the line on which it was written.
+struct Place {
+    i64 value;
+    int line;
+    template <class I> LC_INLINE Place(const I& i, LC_LINE) : value(i64(static_cast<const I&&>(i))), line(line) {}
+};
+
+constexpr u32 log2_of(u32 n) { return n < 2 ? 0 : 1 + log2_of(n / 2); }
+
+LC_INLINE void outside_values(Place k, int count) {
+    if (LC_UNLIKELY(u64(k.value) >= u64(count))) state->fail("index outside the values held", k.line);
+}
+
+}  // namespace lc
+
+// ---- Several values
+
+template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
+    T item[N];
+    LC_INLINE T& operator[](lc::Place k) { lc::outside_values(k, N); return item[k.value]; }
+    LC_INLINE const T& operator[](lc::Place k) const { lc::outside_values(k, N); return item[k.value]; }
+};
+template <class T, int N> struct Constant {
+    T item[N];
+    LC_INLINE const T& operator[](lc::Place k) const { lc::outside_values(k, N); return item[k.value]; }
+};
+
+// ---- Global memory
+
+namespace lc {
+
+template <class T> LC_INLINE T* element(const ArrayView& a, i64 i) { return static_cast<T*>(a.data) + i; }
+
+template <class T> LC_INLINE ArrayView moved(const ArrayView& a, i64 i) {
+    return {element<T>(a, i), a.low - i, a.high - i, a.owner, a.name, a.shift + i};
+}
+template <class T, int N> LC_INLINE void check_alignment(const ArrayView& a, int line) {
+    if (LC_UNLIKELY(u64(a.data) % alignof(Pack<T, N>) != 0)) state->misaligned(a.name, sizeof(Pack<T, N>), line);
+}
+LC_INLINE void check_range(const ArrayView& a, i64 i, int count, bool write, int line) {
+    state->last_line = u32(line);
+    if (LC_UNLIKELY(i < a.low || i + count > a.high)) state->outside_array(&a, i, count, write, line);
+}
+LC_INLINE void note_store(const ArrayView& a, i64 i, int line) {
+    if (!a.owner) return;
+    u32& owner = a.owner[i - a.low];
+    if (LC_UNLIKELY(owner != 0 && owner != state->identity)) state->written_twice(&a, i, line);
+    owner = state->identity;
+}
+
+}  // namespace lc
+
+template <class T> struct In {
+    lc::ArrayView view;
+    LC_INLINE void check(lc::i64 i, int count, int line) const {
+        lc::check_range(view, i, count, false, line);
+        if (LC_UNLIKELY(view.owner != nullptr))
+            for (int k = 0; k < count; ++k)
+                if (view.owner[i + k - view.low] == lc::FORBIDDEN) lc::state->outside_array(&view, i + k, 1, false, line);
+    }
+    LC_INLINE T operator[](lc::Place i) const {
+        check(i.value, 1, i.line);
+        return *lc::element<const T>(view, i.value);
+    }
+    LC_INLINE In operator+(lc::i64 i) const { return {lc::moved<const T>(view, i)}; }
+};
+
+namespace lc {
+
+template <class T> struct OutElement {
+    const ArrayView& view;
+    i64 i;
+    int line;
+    LC_INLINE void operator=(T value) const {
+        check_range(view, i, 1, true, line);
+        note_store(view, i, line);
+        *element<T>(view, i) = value;
+    }
+};
+
+}  // namespace lc
+
+template <class T> struct Out {
+    lc::ArrayView view;
+    LC_INLINE lc::OutElement<T> operator[](lc::Place i) const { return {view, i.value, i.line}; }
+    LC_INLINE Out operator+(lc::i64 i) const { return {lc::moved<T>(view, i)}; }
+};
+
+template <int N, class T> LC_INLINE Pack<T, N> load(const In<T>& from, LC_LINE) {
+    from.check(0, N, line);
+    lc::check_alignment<T, N>(from.view, line);
+    return *lc::element<const Pack<T, N>>(from.view, 0);
+}
+template <class T, int N> LC_INLINE void store(const Out<T>& to, const Pack<T, N>& value, LC_LINE) {
+    lc::check_range(to.view, 0, N, true, line);
+    lc::check_alignment<T, N>(to.view, line);
+    for (int k = 0; k < N; ++k) lc::note_store(to.view, k, line);
+    *lc::element<Pack<T, N>>(to.view, 0) = value;
+}
+
+// ---- Shared memory
+
+namespace lc {
+
+LC_INLINE void note_access(Region* region, i64 at, u32 bytes, bool write, int line) {      // at: in bytes
+    state->last_line = u32(line);
+    if (LC_UNLIKELY(at < 0 || at + bytes > region->bytes)) state->outside_region(region, at, bytes, line);
+    const u32 first = u32(at) >> region->shift;
+    const u32 count = bytes >> region->shift;
+    for (u32 k = first; k < first + count; ++k) {
+        if (write) note_write(*state, region, region->cells[k], line);
+        else note_read(*state, region, region->cells[k], line);
+        if (LC_UNLIKELY(region->content != nullptr)) {
+            if (write) region->content[k] = region;
+            else if (region->content[k] != region) state->stale(region, at, region->content[k], line);
+        }
+    }
+}
+template <class T> LC_INLINE T* granules(Region* region, i64 at) { return reinterpret_cast<T*>(region->data + at); }
+
+// An element of shared memory: read where it becomes a T, written where it is assigned to.
+template <class T> struct Element {
+    Region* region;
+    i64 at;
+    int line;
+    LC_INLINE operator T() const&& {
+        note_access(region, at, sizeof(T), false, line);
+        return *granules<const T>(region, at);
+    }
+    LC_INLINE T operator=(T value) const {
+        note_access(region, at, sizeof(T), true, line);
+        return *granules<T>(region, at) = value;
+    }
+    LC_INLINE T operator=(const Element& other) const { return *this = T(static_cast<const Element&&>(other)); }
+    LC_INLINE T operator+=(T value) const { return *this = T(T(static_cast<const Element&&>(*this)) + value); }
+    void operator&() const = delete;
+};
+
+LC_INLINE Region* open_region(Region* region) {
+    if (LC_UNLIKELY(region->launch != state->launch)) state->open_region(region);
+    return region;
+}
+
+}  // namespace lc
+
+template <class T> struct Shared {
+    lc::Region* region;
+    lc::i64 at;                 // of element 0, in bytes
+    LC_INLINE lc::Element<T> operator[](lc::Place i) const {
+        return {region, at + i.value * lc::i64(sizeof(T)), i.line};
+    }
+    LC_INLINE Shared operator+(lc::i64 i) const { return {region, at + i * lc::i64(sizeof(T))}; }
+};
+
+#define LC_REGION(T, name, offset, count)                                                                  \
+    static lc::Region name##_region = {lc::u32((count) * sizeof(T)), lc::log2_of(sizeof(T)), #name, __LINE__, \
+                                       offset, 0, nullptr, nullptr, nullptr};                              \
+    const Shared<T> name = {lc::open_region(&name##_region), 0}
+#define SHARED(T, name, count) LC_REGION(T, name, -1, count)
+#define SHARED_AT(T, name, offset, count) LC_REGION(T, name, offset, count)
+
+template <int N, class T> LC_INLINE Pack<T, N> load(const Shared<T>& from, LC_LINE) {
+    if (LC_UNLIKELY(lc::u64(from.at) % alignof(Pack<T, N>) != 0))
+        lc::state->misaligned(from.region->name, sizeof(Pack<T, N>), line);
+    lc::note_access(from.region, from.at, sizeof(Pack<T, N>), false, line);
+    return *lc::granules<const Pack<T, N>>(from.region, from.at);
+}
+template <class T, int N> LC_INLINE void store(const Shared<T>& to, const Pack<T, N>& value, LC_LINE) {
+    if (LC_UNLIKELY(lc::u64(to.at) % alignof(Pack<T, N>) != 0))
+        lc::state->misaligned(to.region->name, sizeof(Pack<T, N>), line);
+    lc::note_access(to.region, to.at, sizeof(Pack<T, N>), true, line);
+    *lc::granules<Pack<T, N>>(to.region, to.at) = value;
+}
+// A store that may meet others of its kind: their traces are wiped first, its own is marked.
+template <class T> LC_INLINE void store_any(const Shared<T>& to, lc::Same<T> value, LC_LINE) {
+    for (lc::u32 k = 0; k < sizeof(T) && to.at >= 0 && to.at < to.region->bytes; k += 1u << to.region->shift) {
+        lc::Cell& c = to.region->cells[(to.at + k) >> to.region->shift];
+        if (c.write_epoch == lc::state->epoch && (c.writer & lc::COLLIDING)) c.writer = lc::u16(lc::state->thread);
+    }
+    to[lc::Place(0, line)] = value;
+    for (lc::u32 k = 0; k < sizeof(T); k += 1u << to.region->shift)
+        to.region->cells[(to.at + k) >> to.region->shift].writer |= lc::COLLIDING;
+}
+
+namespace lc {
+
+template <int size, class T> LC_INLINE void copy_async(const Shared<T>& to, const In<T>& from, int bytes, int line) {
+    if (bytes) from.check(0, bytes / int(sizeof(T)), line);
+    if (LC_UNLIKELY((u64(to.at) | u64(from.view.data)) % size != 0)) state->misaligned(to.region->name, size, line);
+    state->copy_async(to.region, to.at, from.view.data, bytes, size, line);
+}
+
+}  // namespace lc

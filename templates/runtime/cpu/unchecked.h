@@ -1,0 +1,46 @@
+// Arrays and shared memory as on the GPU, unchecked: plain pointers. Blocks run one after another, so a
+// static array is a block's shared memory.
+#pragma once
+
+namespace lc {
+
+static State* state;
+
+typedef int Place;
+
+}  // namespace lc
+
+template <class T> using In = const T*;
+template <class T> using Out = T*;
+template <class T> using Shared = T*;
+
+#define SHARED(T, name, count) alignas(16) static T name[count]
+#define SHARED_AT(T, name, offset, count) T* const name = reinterpret_cast<T*>(lc::state->memory + (offset))
+
+template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
+    T item[N];
+    LC_INLINE T& operator[](int k) { return item[k]; }
+    LC_INLINE const T& operator[](int k) const { return item[k]; }
+};
+template <class T, int N> struct Constant {
+    T item[N];
+    LC_INLINE const T& operator[](int k) const { return item[k]; }
+};
+template <int N, class T> LC_INLINE Pack<T, N> load(const T* from) {
+    return *reinterpret_cast<const Pack<T, N>*>(from);
+}
+template <class T, int N> LC_INLINE void store(T* to, const Pack<T, N>& value) {
+    *reinterpret_cast<Pack<T, N>*>(to) = value;
+}
+template <class T> LC_INLINE void store_any(T* to, lc::Same<T> value) { *to = value; }
+
+namespace lc {
+
+template <class T> struct Element;      // there is none: elements are references
+
+template <int size, class T> LC_INLINE void copy_async(T* to, const T* from, int bytes, int) {
+    __builtin_memcpy(to, from, u64(bytes));
+    __builtin_memset(reinterpret_cast<char*>(to) + bytes, 0, u64(size - bytes));
+}
+
+}  // namespace lc

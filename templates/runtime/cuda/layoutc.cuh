@@ -1,0 +1,154 @@
+// The vocabulary of layoutc's kernels on a GPU. cpu/layoutc.cuh gives the same names on a host.
+//
+// Needs nothing but arithmetic.h; compile with --fmad=false, so that every fused multiply-add is a written one.
+#pragma once
+
+#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define DEVICE __device__ __forceinline__
+#define CONSTANT_PARAM const __grid_constant__
+
+#define LAYOUTC_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_BY(times) LAYOUTC_PRAGMA(unroll times)
+#define NO_UNROLL _Pragma("unroll 1")
+
+// ---- What arithmetic.h builds on ----------------------------------------------------------------------------
+
+namespace lc {
+
+DEVICE unsigned float_bits(float a) { return __float_as_uint(a); }
+DEVICE float bits_float(unsigned a) { return __uint_as_float(a); }
+DEVICE unsigned short half_bits(float a) {
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a));
+    return bits;
+}
+DEVICE float half_value(unsigned short bits) {
+    float a;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(a) : "h"(bits));
+    return a;
+}
+DEVICE unsigned short brain_bits(float a) {
+#if __CUDA_ARCH__ >= 800
+    unsigned short bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(a));
+    return bits;
+#else
+    const unsigned bits = float_bits(a);
+    return a != a ? 0x7fff : static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
+}
+
+}  // namespace lc
+
+#if __CUDA_ARCH__ >= 800
+DEVICE float minimum(float a, float b) {
+    float least;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+    return least;
+}
+DEVICE float maximum(float a, float b) {
+    float most;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+    return most;
+}
+#else
+DEVICE float minimum(float a, float b) { return a != a || b != b ? a + b : fminf(a, b); }
+DEVICE float maximum(float a, float b) { return a != a || b != b ? a + b : fmaxf(a, b); }
+#endif
+DEVICE double minimum(double a, double b) { return a != a || b != b ? a + b : fmin(a, b); }
+DEVICE double maximum(double a, double b) { return a != a || b != b ? a + b : fmax(a, b); }
+DEVICE float minimum_number(float a, float b) { return fminf(a, b); }
+DEVICE float maximum_number(float a, float b) { return fmaxf(a, b); }
+DEVICE double minimum_number(double a, double b) { return fmin(a, b); }
+DEVICE double maximum_number(double a, double b) { return fmax(a, b); }
+
+#include "arithmetic.h"
+
+// ---- Memory -------------------------------------------------------------------------------------------------
+
+template <class T> using In = const T* __restrict__;
+template <class T> using Out = T* __restrict__;
+template <class T> using Shared = T*;                   // a parameter that points into shared memory
+
+#define SHARED(T, name, count) __shared__ __align__(16) T name[count]
+// A region of the launch's dynamic shared memory; offset in bytes. Regions may reuse each other's bytes.
+#define SHARED_AT(T, name, offset, count)                     \
+    extern __shared__ __align__(16) unsigned char lc_memory[]; \
+    T* const name = reinterpret_cast<T*>(lc_memory + (offset))
+
+// N values held by a thread; up to 16 aligned bytes of them move by one access.
+template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
+    T item[N];
+    DEVICE T& operator[](int k) { return item[k]; }
+    DEVICE const T& operator[](int k) const { return item[k]; }
+};
+template <int N, class T> DEVICE Pack<T, N> load(const T* from) { return *reinterpret_cast<const Pack<T, N>*>(from); }
+template <class T, int N> DEVICE void store(T* to, const Pack<T, N>& value) {
+    *reinterpret_cast<Pack<T, N>*>(to) = value;
+}
+
+// A small array passed by value: every launch has its own.
+template <class T, int N> struct Constant {
+    T item[N];
+    DEVICE const T& operator[](int k) const { return item[k]; }
+};
+
+// Copies 4, 8 or 16 bytes to shared memory in the background; of them the first `bytes` are read, the rest
+// become 0. Below sm_80 the copy is made at once.
+namespace lc {
+template <int size, class T> DEVICE void copy_async(T* shared, const T* global, int bytes) {
+#if __CUDA_ARCH__ >= 800
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    if (size == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(bytes) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(size), "r"(bytes)
+                     : "memory");
+    }
+#else
+    constexpr int count = size / int(sizeof(T));
+    Pack<T, count> value;
+    UNROLL
+    for (int k = 0; k < count; ++k) {
+        value[k] = k * int(sizeof(T)) < bytes ? global[k] : T();
+    }
+    store(shared, value);
+#endif
+}
+}  // namespace lc
+template <class T> DEVICE void copy_async4(T* to, const T* from, int bytes = 4) { lc::copy_async<4>(to, from, bytes); }
+template <class T> DEVICE void copy_async8(T* to, const T* from, int bytes = 8) { lc::copy_async<8>(to, from, bytes); }
+template <class T> DEVICE void copy_async16(T* to, const T* from, int bytes = 16) {
+    lc::copy_async<16>(to, from, bytes);
+}
+// Closes a group of this thread's copies.
+DEVICE void copy_async_commit() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// Waits for all but this thread's newest `groups` groups.
+template <int groups> DEVICE void copy_async_wait() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+#endif
+}
+
+// Where several threads may store to one element between two barriers, and any of the values may stay.
+template <class T> DEVICE void store_any(T* to, T value) { *to = value; }
+
+// ---- Tensor cores -------------------------------------------------------------------------------------------
+
+// d = a * b + c by a warp: a 16 x 16 and b 16 x 8 in pairs of f16, c and d 16 x 8 in f32; sm_80 and newer.
+DEVICE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4]) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+#else
+    __trap();
+#endif
+}
