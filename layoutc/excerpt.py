@@ -52,32 +52,35 @@ def excerpt(source: Source, marks: list[Mark]) -> tuple[int, list[Row]]:
 
 
 def _line_rows(line: str, number: int, marks: list[tuple[int, Mark]]) -> list[Row]:
-    cells = _cells(line)
-    first, last = _window(cells, min(at for at, _ in marks), marks)
+    nearest = min(at for at, _ in marks)
+    skipped = max(0, nearest - WIDEST)      # a line may be a million characters long
+    cells = _cells(line[skipped:nearest + WIDEST])
+    first, last = _window(cells, nearest - skipped)
+    left = "…" if first or skipped else ""
+    right = "…" if last < len(cells) or nearest + WIDEST < len(line) else ""
     shown = "".join(text for text, _ in cells[first:last])
-    left = "…" if first else ""
-    right = "…" if last < len(cells) else ""
     rows = [Row(str(number), f"{left}{shown}{right}".rstrip())]
     for at, mark in marks:
-        blank = sum(width for _, width in cells[first:at]) + len(left)
-        end = max(at, min(at + mark.span.end - mark.span.start, last))
-        width = max(1, sum(width for _, width in cells[at:end]))
+        start = min(max(at - skipped, first), last)
+        end = min(max(at - skipped + mark.span.end - mark.span.start, start), last)
+        blank = len(left) + sum(width for _, width in cells[first:start])
+        width = max(1, sum(width for _, width in cells[start:end]))
         rows.append(Row("", f"{mark.sign * width} {printable(mark.text)}".rstrip(), mark.sign, " " * blank))
     return rows
 
 
-def _window(cells: list[tuple[str, int]], at: int, marks: list[tuple[int, Mark]]) -> tuple[int, int]:
-    """The cells to show: all, or those around the first mark."""
+def _window(cells: list[tuple[str, int]], at: int) -> tuple[int, int]:
+    """The cells to show: all, or a third of the room before ``at`` and the rest from there on."""
     if sum(width for _, width in cells) <= WIDEST:
         return 0, len(cells)
-    first, last, room = at, at, WIDEST - 2
+    first = last = min(at, len(cells))
+    room = WIDEST - 2
     while room > 0 and (first > 0 or last < len(cells)):
-        # a third of the room before the mark, two thirds from it on
         if first > 0 and (last >= len(cells) or 2 * (at - first) < last - at):
             first -= 1
-            room -= max(1, cells[first][1])
+            room -= cells[first][1]
         else:
-            room -= max(1, cells[last][1])
+            room -= cells[last][1]
             last += 1
     return first, last
 

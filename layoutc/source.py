@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LONGEST_TEXT = 2**18
-"""Characters that a text may have; at the slowest a longer one would take more than two seconds to parse."""
+LONGEST_TEXT = 2**20
+"""Characters that a text may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,11 @@ class Source:
 
     def line(self, number: int) -> str:
         """The text of line ``number`` (from 1), without its end."""
-        return self.text.split("\n")[number - 1].rstrip("\r")
+        start = 0
+        for _ in range(number - 1):
+            start = self.text.index("\n", start) + 1
+        end = self.text.find("\n", start)
+        return self.text[start:end if end >= 0 else None].rstrip("\r")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -21,12 +21,13 @@ LARGEST_INTEGER = 2**64 - 1
 
 
 class RefusedError(Exception):
-    """What the grammar allows and the language does not; the diagnostic still lacks its source."""
+    """A syntax error; its diagnostic still lacks the source. After a ``final`` one nothing is worth reading."""
 
-    def __init__(self, diagnostic: Diagnostic, span: Span) -> None:
+    def __init__(self, diagnostic: Diagnostic, span: Span, final: bool = False) -> None:
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic
         self.span = span
+        self.final = final
 
 
 def span_of(token: Token) -> Span:

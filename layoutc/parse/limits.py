@@ -16,6 +16,9 @@ from layoutc.source import LONGEST_TEXT, Source, Span
 DEEPEST = 200
 """Nesting of brackets, and of operators and calls in an expression; a chain of n operators is n deep."""
 
+MOST_TOKENS = 2**15
+"""Words, numbers and signs of a text; more would take over two seconds on a slow machine."""
+
 _MOST_PENDING = 8 * DEEPEST     # what the parser may hold unfinished: chains of `-`, `not`, `**` nest without brackets
 
 
@@ -28,10 +31,12 @@ def check_length(source: Source) -> None:
             help="split the file")])
 
 
-def watched(parser: InteractiveParser) -> Iterator[Token]:
-    """The parser's tokens, each about to be taken; refuses to nest too deep."""
+def watched(parser: InteractiveParser, numbers: Iterator[int]) -> Iterator[Token]:
+    """The parser's tokens, each about to be taken and counted by ``numbers``; refuses to nest too deep."""
     depth = 0
     for token in parser.iter_parse():
+        if next(numbers) >= MOST_TOKENS:
+            raise _too_long(span_of(token))
         if token in ("(", "["):
             depth += 1
         elif token in (")", "]"):
@@ -64,6 +69,12 @@ def _children(node: object) -> Iterator[object]:
                 child = getattr(node, field.name)
                 if isinstance(child, tuple) or is_dataclass(child):
                     yield child
+
+
+def _too_long(span: Span) -> RefusedError:
+    return RefusedError(Diagnostic(
+        "text-too-long", f"the text has more than {MOST_TOKENS} words and signs", label="the limit is here",
+        help="split the file"), span, final=True)
 
 
 def _too_deep(span: Span) -> RefusedError:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
+from itertools import count
 
-from lark import Lark, Token
+from lark import Token
 from lark.exceptions import UnexpectedInput
 from lark.utils import TextSlice
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
-from layoutc.parse.builder import BUILDER, RefusedError
+from layoutc.parse.builder import RefusedError
 from layoutc.parse.errors import explain
 from layoutc.parse.limits import check_depth, check_length, watched
 from layoutc.parse.syntax import Declaration, Spec
+from layoutc.parse.tables import lark
 from layoutc.source import Source, Span
 
 MOST_ERRORS = 20
@@ -24,21 +24,6 @@ MOST_ERRORS = 20
 
 _NEXT_DECLARATION = re.compile(
     r"^[ \t]*(?:(?:const|layout|kernel|schedule|redistribute)[ \t]+[A-Za-z_]|assert\b[ \t]*[^\s\[])", re.M)
-
-
-class _EveryWordIsAName:
-    """Lets the lexer take any word as a name where no keyword fits, so that the parser can name it in an error."""
-
-    always_accept: Iterable[str] = ("NAME",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        return stream
-
-
-@cache
-def _lark() -> Lark:
-    grammar = files("layoutc.parse").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", maybe_placeholders=False, postlex=_EveryWordIsAName(), transformer=BUILDER)
 
 
 def parse(source: Source) -> Spec:
@@ -51,14 +36,15 @@ def parse(source: Source) -> Spec:
     declarations: tuple[Declaration, ...] = ()
     problems: list[Diagnostic] = []
     start = 0
+    numbers = count()
     while len(problems) < MOST_ERRORS:
         try:
-            declarations += _parse_from(source, start)
+            declarations += _parse_from(source, start, numbers)
             break
         except RefusedError as refused:
             problems.append(replace(refused.diagnostic, source=source, span=refused.span))
             following = _recovery(source.text, refused.span, start)
-            if following is None:
+            if following is None or refused.final:
                 break
             start = following
     if problems:
@@ -66,11 +52,11 @@ def parse(source: Source) -> Spec:
     return Spec(declarations)
 
 
-def _parse_from(source: Source, start: int) -> tuple[Declaration, ...]:
+def _parse_from(source: Source, start: int, numbers: Iterator[int]) -> tuple[Declaration, ...]:
     text = source.text
-    parser = _lark().parse_interactive(TextSlice(text, start, len(text)))
+    parser = lark().parse_interactive(TextSlice(text, start, len(text)))
     try:
-        for _ in watched(parser):
+        for _ in watched(parser, numbers):
             pass
         spec = parser.feed_token(Token("$END", "", start_pos=len(text), end_pos=len(text)))
     except UnexpectedInput as error:

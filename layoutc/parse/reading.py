@@ -39,7 +39,7 @@ def _read(path: str) -> bytes:
 def _unreadable(path: str, error: OSError | ValueError) -> Diagnostic:
     match error:
         case FileNotFoundError():
-            return Diagnostic("no-such-file", f"there is no file `{path}`", help="check the path; `-` is standard input")
+            return Diagnostic("no-such-file", f"there is no file `{path}`", help="`-` is standard input")
         case IsADirectoryError():
             return Diagnostic("not-a-file", f"`{path}` is a directory", help="name the `.layout` files in it")
         case OSError():
