@@ -257,7 +257,7 @@ def _mirror(i: int, n: int) -> int:
 
 
 FUNCTIONS: dict[str, Callable[..., int]] = {
-    "min": min, "max": max,
+    "min": min, "max": max, "i64": int,
     "floor_div": lambda a, b: a // b, "floor_mod": lambda a, b: a % b,
     "within": lambda i, n: int(0 <= i < n),
     "nearest": lambda i, n: min(max(i, 0), n - 1),

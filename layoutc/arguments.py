@@ -1,0 +1,168 @@
+"""The arrays of a call: what is accepted, and what a plan must know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from layoutc.backend.types import numpy_dtype
+from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.plan.nodes import Signature
+from layoutc.resolve.program import Kernel, Tensor
+from layoutc.resolve.types import Type
+
+Array = Any                     # a NumPy or CuPy array
+NARROW = 2**31 - 2**24          # elements from which an index takes 64 bits; the rest is room for halos
+NARROW_EXTENT = 2**30 - 2**24   # folding doubles an extent
+WIDEST_ACCESS = 16              # bytes
+
+
+def refuse(slug: str, message: str, help: str = "") -> LayoutcError:
+    """The error of an argument; it lies in no text."""
+    return LayoutcError([Diagnostic(slug, message, help=help)])
+
+
+def is_on_gpu(value: object) -> bool:
+    """Whether an argument's elements lie in a GPU's memory."""
+    if isinstance(value, np.ndarray | int | float | list | tuple):
+        return False
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    device = getattr(value, "__dlpack_device__", None)
+    return device is not None and int(device()[0]) == 2
+
+
+def as_array(tensor: Tensor, value: object) -> Array:
+    """A NumPy or CuPy array of the tensor's type over the argument's own memory; numbers and lists become arrays.
+
+    Raises LayoutcError (``argument-type``) where it is no array or holds another type.
+    """
+    if isinstance(value, np.ndarray):
+        array: Array = value
+    elif isinstance(value, bool | int | float | list | tuple | np.generic):
+        array = _from_numbers(tensor, value)
+    else:
+        array = _from_protocol(tensor, value)
+    wanted = numpy_dtype(tensor.type.name)
+    if array.dtype != wanted or not array.dtype.isnative:
+        raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}, the argument holds {array.dtype}",
+                     f"convert it: `{tensor.name}.astype({_numpy_name(tensor.type)})`")
+    if isinstance(array, np.ndarray) and not _is_plain(array):
+        array = array.copy()
+    return array
+
+
+def _is_plain(array: np.ndarray[Any, Any]) -> bool:
+    """Whether elements lie at multiples of their size, as kernels address them."""
+    size = array.itemsize
+    return array.ctypes.data % min(size, 8) == 0 and all(s % size == 0 for s in array.strides)
+
+
+def _numpy_name(type: Type) -> str:
+    return "ml_dtypes.bfloat16" if type.name == "bf16" else f"numpy.{numpy_dtype(type.name).name}"
+
+
+def _from_numbers(tensor: Tensor, value: object) -> np.ndarray[Any, Any]:
+    """Numbers written out take the tensor's type if they fit."""
+    wanted = numpy_dtype(tensor.type.name)
+    try:
+        given = np.asarray(value)
+        if given.dtype == object or given.dtype.kind not in "biuf":
+            raise ValueError
+        if isinstance(value, np.generic) or (given.dtype.kind == "f" and not tensor.type.is_float):
+            return given
+        out = given.astype(wanted)
+    except (ValueError, OverflowError, TypeError):
+        raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}; {value!r:.60} is no array of it") from None
+    if not tensor.type.is_float and given.size and not np.array_equal(out, given):
+        raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}; {value!r:.60} does not fit")
+    return out
+
+
+def _from_protocol(tensor: Tensor, value: object) -> Array:
+    if is_on_gpu(value):
+        import cupy
+
+        return cupy.from_dlpack(value) if not hasattr(value, "__cuda_array_interface__") else cupy.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
+    if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
+        return np.asarray(value)
+    raise refuse("argument-type", f"`{tensor.name}` takes an array of {tensor.type}, not {type(value).__name__}",
+                 "pass a NumPy array, or anything that speaks DLPack or __cuda_array_interface__")
+
+
+def address(array: Array) -> int:
+    """Where element (0, 0, …) lies."""
+    return int(array.ctypes.data) if isinstance(array, np.ndarray) else int(array.data.ptr)
+
+
+def byte_range(array: Array) -> tuple[int, int]:
+    """``[low, high)``: the bytes that the array spans."""
+    low = high = address(array)
+    if array.size == 0:
+        return low, low
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        reach = (extent - 1) * stride
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return low, high + array.itemsize
+
+
+def overlap(a: Array, b: Array) -> bool:
+    """Whether two arrays may share memory, by the bytes they span."""
+    if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
+        return False
+    (a_low, a_high), (b_low, b_high) = byte_range(a), byte_range(b)
+    return a_low < b_high and b_low < a_high
+
+
+def overlaps_itself(array: Array) -> bool:
+    """Whether two elements may share their place: a stride too small for the axes inside it."""
+    spread = sorted((abs(stride), extent) for extent, stride in zip(array.shape, array.strides, strict=True)
+                    if extent > 1)
+    reach = int(array.itemsize)
+    for stride, extent in spread:
+        if stride < reach:
+            return bool(array.size)
+        reach = stride * (extent - 1) + reach
+    return False
+
+
+def signature_of(kernel: Kernel, arrays: Sequence[Array]) -> Signature:
+    """What the text may rely on for these arrays, in the order inputs, outputs."""
+    tensors = (*kernel.inputs, *kernel.outputs)
+    return Signature(
+        wide=any(_is_wide(a) for a in arrays),
+        unit=tuple(_is_unit(a) for a in arrays),
+        vectors=tuple(_vector(a) for a, _ in zip(arrays, tensors, strict=True)),
+    )
+
+
+def _is_wide(array: Array) -> bool:
+    strides = strides_in_elements(array)
+    reach = sum(abs(stride) * int(extent) for extent, stride in zip(array.shape, strides, strict=True))
+    return reach >= NARROW or any(int(extent) >= NARROW_EXTENT for extent in array.shape)
+
+
+def _is_unit(array: Array) -> bool:
+    return bool(array.ndim == 0 or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize)
+
+
+def _vector(array: Array) -> int:
+    """The most elements, a power of two, that one access may move at any multiple of that many elements."""
+    if array.ndim == 0 or not _is_unit(array):
+        return 1
+    size = int(array.itemsize)
+    elements = max(WIDEST_ACCESS // size, 1)
+    outer = zip(array.strides[:-1], array.shape[:-1], strict=True)
+    places = [address(array), *(stride for stride, extent in outer if extent > 1)]
+    while elements > 1 and any(place % (elements * size) for place in places):
+        elements //= 2
+    return elements
+
+
+def strides_in_elements(array: Array) -> tuple[int, ...]:
+    """Strides as the text counts them."""
+    return tuple(int(stride // array.itemsize) for stride in array.strides)

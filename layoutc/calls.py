@@ -1,0 +1,285 @@
+"""One call of a kernel: arguments checked, outputs made, the right text chosen, its passes launched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from layoutc.arguments import (
+    Array,
+    as_array,
+    is_on_gpu,
+    overlap,
+    overlaps_itself,
+    refuse,
+    signature_of,
+    strides_in_elements,
+)
+from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda, problem_with
+from layoutc.backend.types import numpy_dtype
+from layoutc.compiler import plan_kernel
+from layoutc.cuda_source import CudaSource
+from layoutc.plan.nodes import (
+    ConstantArgument,
+    ExtentArgument,
+    Pass,
+    Plan,
+    Signature,
+    StrideArgument,
+    Target,
+    TensorArgument,
+)
+from layoutc.resolve.binding import bind_extents, check_call, evaluate_index, tensor_shape
+from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
+
+MOST_BLOCKS = 2**31 - 1
+
+
+@dataclass(slots=True)
+class Caller:
+    """A kernel under one schedule, with every text made for it so far."""
+
+    program: Program
+    kernel: Kernel
+    schedule: Schedule | None
+    target: Target
+    _texts: dict[Signature, tuple[Plan, CudaSource]]
+    _modules: dict[tuple[Signature, str], Module]
+
+    @classmethod
+    def of(cls, program: Program, kernel: Kernel, schedule: Schedule | None, target: Target) -> Caller:
+        """A caller that has made no text yet."""
+        return cls(program, kernel, schedule, target, {}, {})
+
+    def text(self, signature: Signature) -> tuple[Plan, CudaSource]:
+        """The plan and the text for arguments of a signature."""
+        if signature not in self._texts:
+            self._texts[signature] = plan_kernel(self.program, self.kernel, self.schedule, signature, self.target)
+        return self._texts[signature]
+
+    def module(self, signature: Signature, device: str) -> Module:
+        """The compiled text."""
+        key = (signature, device)
+        if key not in self._modules:
+            _, cuda = self.text(signature)
+            self._modules[key] = load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
+        return self._modules[key]
+
+    def __call__(
+        self, values: Sequence[object], out: Sequence[object] | None, stream: object, device: str, run: Run | None
+    ) -> tuple[Array, ...]:
+        """The outputs, in their order, on the device of the inputs.
+
+        ``device`` is auto, cpu or cuda; ``run`` says how the CPU's threads are run.
+        """
+        inputs = self._inputs(values)
+        extents = bind_extents(self.kernel, [a.shape for a in inputs])
+        check_call(self.kernel, extents)
+        for tensor, array in zip(self.kernel.inputs, inputs, strict=True):
+            _check_strides(tensor, array, extents)
+        where = choose_device(device, [*inputs, *(out or ())])
+        outputs = self._outputs(extents, out, inputs)
+        if where == "cuda":
+            self._run_cuda(inputs, outputs, extents, stream)
+        else:
+            self._run_cpu(inputs, outputs, extents, run)
+        return outputs
+
+    # ---- arguments
+
+    def _inputs(self, values: Sequence[object]) -> list[Array]:
+        tensors = self.kernel.inputs
+        if len(values) != len(tensors):
+            names = ", ".join(t.name for t in tensors) or "no tensors"
+            raise refuse("argument-count", f"`{self.kernel.name}` takes {names}; {len(values)} were given")
+        return [as_array(t, v) for t, v in zip(tensors, values, strict=True)]
+
+    def _outputs(
+        self, extents: dict[str, int], out: Sequence[object] | None, inputs: list[Array]
+    ) -> tuple[Array, ...]:
+        tensors = self.kernel.outputs
+        if out is None:
+            on_gpu = [a for a in inputs if not isinstance(a, np.ndarray)]
+            return tuple(_new(t, tensor_shape(t, extents), bool(on_gpu), extents) for t in tensors)
+        if len(out) != len(tensors):
+            raise refuse("argument-count", f"`out` takes {', '.join(t.name for t in tensors)}; {len(out)} were given")
+        return tuple(self._given(t, o, extents) for t, o in zip(tensors, out, strict=True))
+
+    def _given(self, tensor: Tensor, value: object, extents: dict[str, int]) -> Array:
+        if isinstance(value, bool | int | float | list | tuple | np.generic):
+            raise refuse("argument-type", f"`out` for `{tensor.name}` must be an array of {tensor.type}")
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            raise refuse("argument-type", f"`out` for `{tensor.name}` is read-only")
+        array = as_array(tensor, value)
+        shape = tensor_shape(tensor, extents)
+        if tuple(array.shape) != shape:
+            raise refuse("extent-mismatch", f"`out` for `{tensor.name}` has shape {tuple(array.shape)}, not {shape}")
+        if isinstance(value, np.ndarray) and array is not value:
+            raise refuse("argument-type", f"`out` for `{tensor.name}` is not aligned to its elements")
+        if overlaps_itself(array):
+            raise refuse("overlapping-output", f"elements of `out` for `{tensor.name}` share their places in memory",
+                         "pass an array whose elements are distinct")
+        _check_strides(tensor, array, extents)
+        return array
+
+    # ---- running
+
+    def _run_cuda(
+        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], stream: object
+    ) -> None:
+        import cupy
+
+        with _stream(stream):
+            sent = [a if not isinstance(a, np.ndarray) else _to_gpu(a) for a in inputs]
+            targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
+            made = [cupy.empty(t.shape, t.dtype) if self._is_shared(n, t, sent, targets) else t
+                    for n, t in enumerate(targets)]
+            self._launch("cuda", [*sent, *made], [*sent, *made], extents, inputs, None)
+            for output, target, result in zip(outputs, targets, made, strict=True):
+                if result is not target:
+                    target[...] = result
+                if isinstance(output, np.ndarray):
+                    output[...] = cupy.asnumpy(target)
+
+    def _run_cpu(
+        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], run: Run | None
+    ) -> None:
+        strict = [t.strides is not None for t in (*self.kernel.inputs, *self.kernel.outputs)]
+        held = [guarded(a, keep_strides=s) for a, s in zip([*inputs, *outputs], strict, strict=True)]
+        self._launch("cpu", [g.array for g in held], held, extents, inputs, run)
+        for output, result in zip(outputs, held[len(inputs):], strict=True):
+            output[...] = result.array
+
+    def _is_shared(self, number: int, target: Array, sent: list[Array], targets: list[Array]) -> bool:
+        others = [t for n, t in enumerate(targets) if n != number]
+        if any(overlap(target, o) for o in others):
+            raise refuse("overlapping-output", "two outputs share memory", "pass arrays that are distinct")
+        return any(overlap(target, a) for a in sent)
+
+    def _launch(
+        self, device: str, arrays: list[Array], passed: Sequence[Array | Guarded], extents: dict[str, int],
+        given: list[Array], run: Run | None,
+    ) -> None:
+        signature = signature_of(self.kernel, arrays)
+        plan, _ = self.text(signature)
+        module: Any = self.module(signature, device)
+        if run is not None and device == "cpu":
+            module = module.with_run(run)
+        names = [t.name for t in (*self.kernel.inputs, *self.kernel.outputs)]
+        tensors = dict(zip(names, arrays, strict=True))
+        handed = dict(zip(names, passed, strict=True))
+        originals = dict(zip(names, given, strict=False))
+        for one in plan.passes:
+            blocks = block_count(one, extents)
+            if blocks > MOST_BLOCKS:
+                raise refuse("too-many-blocks", f"the launch has {blocks} blocks, a grid at most {MOST_BLOCKS}",
+                             "make the tile larger")
+            if blocks:
+                module.launch(one.entry, blocks, _values(one, extents, tensors, handed, originals))
+
+
+def block_count(one: Pass, extents: dict[str, int]) -> int:
+    """Blocks of a pass for these extents; 0 where there is nothing to do."""
+    count = 1
+    for n in one.blocks:
+        count *= n.at(extents)
+    return count
+
+
+def _values(
+    one: Pass, extents: dict[str, int], tensors: dict[str, Array], handed: dict[str, Any], given: dict[str, Array]
+) -> list[object]:
+    out: list[object] = []
+    for argument in one.arguments:
+        match argument:
+            case TensorArgument(name):
+                out.append(handed[name])
+            case ConstantArgument(name):
+                array = given[name]
+                out.append(array if isinstance(array, np.ndarray) else array.get())
+            case ExtentArgument(name):
+                out.append(extents[name])
+            case StrideArgument(name, axis):
+                out.append(strides_in_elements(tensors[name])[axis])
+    return out
+
+
+def choose_device(device: str, arrays: Sequence[object]) -> str:
+    """``auto``: where the arrays are; NumPy's go to the GPU where there is a usable one.
+
+    Raises MissingToolError where the device cannot be used.
+    """
+    on_gpu = any(is_on_gpu(a) for a in arrays)
+    if device == "auto":
+        device = "cuda" if on_gpu or gpu_is_usable() else "cpu"
+    elif device == "cpu" and on_gpu:
+        raise refuse("argument-device", "an array on a GPU was given to a run on the CPU", "use device='cuda'")
+    problem = problem_with(device)
+    if problem is not None:
+        raise problem
+    return device
+
+
+@cache
+def gpu_is_usable() -> bool:
+    """Whether ``auto`` means the GPU."""
+    return problem_with("cuda") is None
+
+
+def _new(tensor: Tensor, shape: tuple[int, ...], on_gpu: bool, extents: dict[str, int]) -> Array:
+    dtype = numpy_dtype(tensor.type.name)
+    if tensor.strides is not None:
+        return _strided(tensor, shape, on_gpu, extents)
+    if on_gpu:
+        import cupy
+
+        return cupy.empty(shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def _strided(tensor: Tensor, shape: tuple[int, ...], on_gpu: bool, extents: dict[str, int]) -> Array:
+    """An output in the strides that the kernel insists on."""
+    strides = [int(evaluate_index(s, extents)) for s in tensor.strides or ()]
+    if any(s <= 0 and n > 1 for s, n in zip(strides, shape, strict=True)):
+        raise refuse("argument-strides", f"`{tensor.name}` asks for strides that are not above 0; pass `out`")
+    dtype = numpy_dtype(tensor.type.name)
+    room = 1 + sum(s * max(n - 1, 0) for s, n in zip(strides, shape, strict=True))
+    if on_gpu:
+        import cupy
+
+        flat = cupy.empty(room, dtype)
+        return cupy.lib.stride_tricks.as_strided(flat, shape, [s * dtype.itemsize for s in strides])
+    made = np.lib.stride_tricks.as_strided(np.empty(room, dtype), shape, [s * dtype.itemsize for s in strides])
+    if overlaps_itself(made):
+        raise refuse("argument-strides", f"elements of `{tensor.name}` would share their places in memory")
+    return made
+
+
+def _check_strides(tensor: Tensor, array: Array, extents: dict[str, int]) -> None:
+    if tensor.strides is None:
+        return
+    wanted = tuple(evaluate_index(s, extents) for s in tensor.strides)
+    found = strides_in_elements(array)
+    if any(w != f and n > 1 for w, f, n in zip(wanted, found, array.shape, strict=True)):
+        raise refuse("argument-strides", f"`{tensor.name}` has strides {found} in elements, the kernel wants {wanted}")
+
+
+def _to_gpu(array: np.ndarray[Any, Any]) -> Array:
+    """A copy on the GPU; strides of 0 stay."""
+    import cupy
+
+    small = array[tuple(slice(0, 1) if s == 0 and n > 1 else slice(None)
+                        for s, n in zip(array.strides, array.shape, strict=True))]
+    return cupy.broadcast_to(cupy.asarray(small), array.shape)
+
+
+def _stream(stream: object) -> Any:
+    import cupy
+
+    from layoutc.backend.cuda import as_stream
+
+    return cupy.cuda.get_current_stream() if stream is None else as_stream(stream)

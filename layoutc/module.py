@@ -1,0 +1,153 @@
+"""What a user holds: a compiled file and its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from os import PathLike, fspath
+from typing import Any
+
+from layoutc.backend import Run
+from layoutc.calls import Caller
+from layoutc.compiler import default_signature, read_program
+from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
+from layoutc.parse.reading import read_source
+from layoutc.plan.nodes import Plan, Target
+from layoutc.reference import evaluate
+from layoutc.resolve.program import Kernel as ResolvedKernel
+from layoutc.resolve.program import Program, Schedule
+from layoutc.source import Source
+
+
+class Kernel:
+    """One kernel of a file; call it with its tensors by position."""
+
+    def __init__(self, program: Program, kernel: ResolvedKernel, target: Target) -> None:
+        self._program, self._kernel, self._target = program, kernel, target
+        self._callers: dict[str | None, Caller] = {}
+        self.__name__ = kernel.name
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(t.name for t in self._kernel.inputs)
+        return f"<layoutc kernel {self._kernel.name}({inputs})>"
+
+    def __call__(
+        self, *tensors: object, out: object = None, stream: object = None, schedule: str | None = None,
+        steps: int = 1, device: str = "auto", run: Run | None = None,
+    ) -> Any:
+        """The outputs of the kernel: one array, or a tuple of several, allocated like the inputs.
+
+        Args:
+            tensors: the inputs in their order: NumPy arrays, or anything that speaks DLPack or
+                ``__cuda_array_interface__``; any strides; numbers and lists for small ones.
+            out: where to write instead, an array or a tuple of as many as there are outputs.
+            stream: a CUDA stream (CuPy's, PyTorch's, an address); of no effect on the CPU.
+            schedule: the name of a schedule; None is the default one.
+            steps: of a kernel with ``step``, how often it is applied.
+            device: ``auto`` (the GPU where there is a usable one), ``cpu`` or ``cuda``.
+            run: how the CPU runs the threads: seed, order, limits.
+
+        Raises:
+            LayoutcError: an argument does not fit, or what was asked for cannot be done.
+        """
+        if steps != 1:
+            raise LayoutcError([Diagnostic("no-steps", f"`{self._kernel.name}` has no `step`; `steps` must be 1")])
+        if device not in ("auto", "cpu", "cuda"):
+            raise LayoutcError([Diagnostic("unknown-device", f"there is no device `{device}`",
+                                           help="use auto, cpu or cuda")])
+        wanted = None if out is None else tuple(out) if isinstance(out, tuple | list) else (out,)
+        outputs = self.caller(schedule)(tensors, wanted, stream, device, run)
+        given = wanted if wanted is not None else outputs
+        return given[0] if len(given) == 1 else tuple(given)
+
+    def caller(self, schedule: str | None = None) -> Caller:
+        """The kernel under one schedule."""
+        if schedule not in self._callers:
+            self._callers[schedule] = Caller.of(self._program, self._kernel, self._schedule(schedule), self._target)
+        return self._callers[schedule]
+
+    def _schedule(self, name: str | None) -> Schedule | None:
+        found = self._kernel.schedule(name)
+        if found is None and name is not None:
+            known = [s.name for s in self._kernel.schedules if s.name is not None]
+            help = did_you_mean(name, known) or f"known are: {', '.join(known) or 'none'}"
+            raise LayoutcError([Diagnostic("unknown-schedule", f"`{self._kernel.name}` has no schedule `{name}`",
+                                           help=help)])
+        return found
+
+    def reference(self, *tensors: Any) -> Any:
+        """The NumPy meaning of the same call; NumPy arrays in and out."""
+        outputs = evaluate(self._kernel, tensors)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    @property
+    def meaning(self) -> ResolvedKernel:
+        """The kernel as resolved."""
+        return self._kernel
+
+    @property
+    def program(self) -> Program:
+        """The file that it stands in."""
+        return self._program
+
+    @property
+    def schedules(self) -> tuple[str | None, ...]:
+        """Names of its schedules; None is the default one, written or not."""
+        named = tuple(s.name for s in self._kernel.schedules if s.name is not None)
+        return (None, *named)
+
+    @property
+    def cuda(self) -> str:
+        """The text under the default schedule, for contiguous tensors."""
+        return self.caller().text(default_signature(self._kernel))[1].text
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of that text."""
+        return self.caller().text(default_signature(self._kernel))[0]
+
+
+class Module:
+    """A file; its kernels are attributes, or items for names that Python uses."""
+
+    def __init__(self, program: Program, target: Target | None = None) -> None:
+        chosen = target or Target()
+        self._program = program
+        self._kernels = {k.name: Kernel(program, k, chosen) for k in program.kernels}
+
+    def __getattr__(self, name: str) -> Kernel:
+        kernels: dict[str, Kernel] = self.__dict__.get("_kernels", {})
+        if name in kernels:
+            return kernels[name]
+        raise AttributeError(f"no kernel `{name}`; {did_you_mean(name, kernels)}".rstrip("; "))
+
+    def __getitem__(self, name: str) -> Kernel:
+        return self._kernels[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kernels)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._kernels]
+
+
+def compile(text: str, *, name: str = "<text>", **constants: int) -> Module:
+    """Compile a text of the layout language; ``constants`` override its own.
+
+    Raises:
+        LayoutcError: the text is wrong; ``diagnostics`` say where and what would mend it.
+    """
+    return module_of(Source(name, text), constants)
+
+
+def load(path: str | PathLike[str], **constants: int) -> Module:
+    """Compile a ``.layout`` file; ``constants`` override its own.
+
+    Raises:
+        LayoutcError: the file cannot be read or is wrong.
+    """
+    return module_of(read_source(fspath(path)), constants)
+
+
+def module_of(source: Source, constants: Mapping[str, int]) -> Module:
+    """A module from a source."""
+    return Module(read_program(source, constants))
