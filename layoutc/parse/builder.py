@@ -197,7 +197,7 @@ class _Builder(Transformer[Token, tree.Spec]):
     ) -> tree.Schedule:
         return tree.Schedule(kernel, alias, clauses, span_of(start).to(span_of(end)))
 
-    def alias(self, name: tree.Name | None = None) -> tree.Name | None:
+    def alias(self, _: Token | None = None, name: tree.Name | None = None) -> tree.Name | None:
         return name
 
     def ways(self, *clauses: tree.ScheduleClause) -> tuple[tree.ScheduleClause, ...]:
@@ -216,12 +216,14 @@ class _Builder(Transformer[Token, tree.Spec]):
     def over(self, start: Token, _: Token, tensor: tree.Name) -> tree.ThreadsOver:
         return tree.ThreadsOver(tensor, span_of(start).to(tensor.span))
 
-    def stage(self, start: Token, tensor: tree.Name, where: tree.Name, *options: Token) -> tree.Stage:
+    def stage(
+        self, start: Token, tensor: tree.Name, _: Token, where: tree.Name, *options: Token,
+    ) -> tree.Stage:
         words = {option.type for option in options}
         end = span_of(options[-1]) if options else where.span
         return tree.Stage(tensor, where, "HALO" in words, "DOUBLE" in words, span_of(start).to(end))
 
-    def access(self, verb: Token, tensor: tree.Name, layout: tree.Expression) -> tree.Access:
+    def access(self, verb: Token, tensor: tree.Name, _: Token, layout: tree.Expression) -> tree.Access:
         word: Literal["load", "store"] = "load" if verb.type == "LOAD" else "store"
         return tree.Access(word, tensor, layout, span_of(verb).to(layout.span))
 
@@ -292,8 +294,8 @@ class _Builder(Transformer[Token, tree.Spec]):
     def binders(self, *binders: tree.Binder) -> tuple[tree.Binder, ...]:
         return binders
 
-    def binder(self, name: tree.Name, range: tree.Range | None = None) -> tree.Binder:
-        return tree.Binder(_declarable(name, "an index"), range, name.span.to(range.span if range else name.span))
+    def binder(self, name: tree.Name, _: Token | None = None, bounds: tree.Range | None = None) -> tree.Binder:
+        return tree.Binder(_declarable(name, "an index"), bounds, name.span.to(bounds.span if bounds else name.span))
 
     def bounds(self, low: tree.Expression, dots: Token, high: tree.Expression) -> tree.Range:
         return tree.Range(low, high, dots.type == "THROUGH", low.span.to(high.span))

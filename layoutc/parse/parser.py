@@ -23,7 +23,7 @@ MOST_ERRORS = 20
 """Syntax errors reported of one text."""
 
 _NEXT_DECLARATION = re.compile(
-    r"^[ \t]*(?:(?:const|layout|kernel|schedule|redistribute)[ \t]+[A-Za-z_]|assert\b[ \t]*[^\s\[])", re.M)
+    r"^[ \t]*((?:const|layout|kernel|schedule|redistribute)\b(?=[ \t]+[A-Za-z_])|assert\b(?=[ \t]*[^\s\[]))", re.M)
 
 
 def parse(source: Source) -> Spec:
@@ -68,8 +68,8 @@ def _parse_from(source: Source, start: int, numbers: Iterator[int]) -> tuple[Dec
 
 
 def _recovery(text: str, fault: Span, start: int) -> int | None:
-    """Where the next declaration begins: at the fault or after it, and past where parsing began."""
+    """Where the next declaration begins, at the fault or after it."""
     found = _NEXT_DECLARATION.search(text, max(text.rfind("\n", 0, fault.start) + 1, start + 1))
-    while found and found.end() <= fault.start:
+    while found and found.start(1) < fault.start:
         found = _NEXT_DECLARATION.search(text, found.end())
     return found.start() if found else None
