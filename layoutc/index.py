@@ -300,17 +300,21 @@ def terms(e: Expr) -> list[tuple[Expr, int]]:
         case Binary("+", a, b):
             return terms(a) + terms(b)
         case Binary("*", a, Int(value)):
-            return [(a, value)]
+            return [(factor, c * value) for factor, c in terms(a)]
     return [(e, 1)]
 
 
 def total(parts: Iterable[tuple[Expr, int]]) -> Expr:
-    """The sum of terms: equal factors gathered, the constant last."""
+    """The sum of terms: equal factors gathered, factors of one coefficient bracketed, the constant last."""
     gathered: dict[Expr, int] = {}
     for factor, coefficient in parts:
         gathered[factor] = gathered.get(factor, 0) + coefficient
     constant = gathered.pop(Int(1), 0)
-    ordered = [(f, c) for f, c in gathered.items() if c > 0] + [(f, c) for f, c in gathered.items() if c < 0]
+    alike: dict[int, Expr] = {}
+    for factor, coefficient in gathered.items():
+        if coefficient:
+            alike[coefficient] = Binary("+", alike[coefficient], factor) if coefficient in alike else factor
+    ordered = [(f, c) for c, f in alike.items() if c > 0] + [(f, c) for c, f in alike.items() if c < 0]
     out: Expr | None = None
     for factor, coefficient in ordered:
         term = factor if coefficient == 1 else Binary("*", factor, Int(coefficient))

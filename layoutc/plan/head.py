@@ -8,8 +8,8 @@ from layoutc.resolve.program import Kernel, Schedule
 
 def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) -> tuple[str, ...]:
     """Which kernel and schedule, then for each pass its tile, threads, and where each tensor waits."""
-    name = "chosen by the compiler" if schedule is None else schedule.name or "default"
-    lines = [f"{plain(kernel.name)}, schedule: {plain(name)}"]
+    name = "chosen by the compiler" if schedule is None else plain(schedule.name or "default")
+    lines = [f"{plain(kernel.name)}, schedule: {name}"]
     for one in passes:
         tile = ", ".join(f"{plain(i)} {size}" for i, size in zip(one.indices, one.tile, strict=True)) or "one output"
         lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "

@@ -284,7 +284,7 @@ class Lowering:
             self.limits[name] = high
         with self.block() as steps:
             yield {**env, binder.name: Name(name, low.interval[0], last)}
-        self.emit(Loop(unroll and known, "int" if known else "Index", name, low, high, 1, tuple(steps)))
+        self.emit(Loop(unroll and known, "int" if known else "Index", name, low, high, tuple(steps)))
         self.names.release(name)
         self.limits.pop(name, None)
 

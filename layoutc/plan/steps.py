@@ -76,6 +76,16 @@ class Loop:
     name: str
     low: Expr
     high: Expr
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Each thread takes every ``step``-th number of ``0..count``, beginning with its own."""
+
+    name: str
+    first: Expr
+    count: Text
     step: int
     body: Steps
 
@@ -125,7 +135,7 @@ class Function:
 
     threads: int
     name: str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...]     # lines of one or more
     body: Steps
 
 
@@ -139,7 +149,7 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | Assign | Do | Barrier | Loop | When | Either | Network | Note | Blank
+    Let | Variable | Registers | Shared | Assign | Do | Barrier | Loop | Rounds | When | Either | Network | Note | Blank
     | Function | File
 )
 Steps = tuple[Step, ...]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-from layoutc.index import TRUE, Expr, Int, Name, ceildiv, compare, every, multiply, total
+from layoutc.index import TRUE, Call, Expr, Int, Name, ceildiv, compare, every, multiply, total
 from layoutc.plan.halo import Env, Footprint, as_index
 from layoutc.plan.lower import Lowering
 from layoutc.plan.masks import masks_of
@@ -35,11 +35,12 @@ from layoutc.plan.steps import (
     Let,
     Loop,
     Registers,
+    Rounds,
     Shared,
     Step,
     When,
 )
-from layoutc.plan.values import Element, Text, c_type, register_type, store
+from layoutc.plan.values import Element, Text, Variable, c_type, register_type, store
 from layoutc.resolve.program import Equation, Kernel, Stage, Tensor
 
 
@@ -78,8 +79,7 @@ class TilePass:
             self._thread_and_block()
             self._fill_boxes()
             self._make_outputs()
-        parameters = tuple(f"{c} {name}" for _, c, name in self.arguments)
-        function = Function(self.choice.owner.threads, self.entry, parameters, tuple(body))
+        function = Function(self.choice.owner.threads, self.entry, self._parameter_lines(), tuple(body))
         return self._record(), function
 
     # ---- names, parameters, places
@@ -123,6 +123,13 @@ class TilePass:
 
     def _parameter(self, argument: Argument, type: str, name: str) -> None:
         self.arguments.append((argument, type, name))
+
+    def _parameter_lines(self) -> tuple[str, ...]:
+        """One line a tensor with its strides, one for the extents."""
+        lines: dict[str, list[str]] = {}
+        for argument, c, name in self.arguments:
+            lines.setdefault(getattr(argument, "tensor", ""), []).append(f"{c} {name}")
+        return tuple(", ".join(line) for line in lines.values())
 
     def _strides(self, t: Tensor) -> tuple[Expr, ...]:
         """One variable an axis; the last is 1 where it is known to be."""
@@ -243,8 +250,8 @@ class TilePass:
         self._round(at, s, body)
 
     def _round(self, at: str, s: Storage, body: list[Step]) -> None:
-        self.lowering.emit(Loop(False, "int", at, Name("thread"), Int(prod(s.extents)), self.choice.owner.threads,
-                                tuple(body)))
+        count = " * ".join(map(str, s.extents)) or "1"
+        self.lowering.emit(Rounds(at, Name("thread"), Variable(count), self.choice.owner.threads, tuple(body)))
         self.names.release(at)
 
     def _fill_let(self, s: Storage, stage: Stage) -> None:
@@ -266,30 +273,27 @@ class TilePass:
 
     def _make_outputs(self) -> None:
         owner = self.choice.owner
-        places: list[Expr] = []
-        steps: list[Step] = []
-        coordinates: list[Expr] = []
+        places: list[Step] = []
+        coordinates: list[Step] = []
+        at: list[Expr] = []
         valid: list[Expr] = []
         for i, place, size, n in zip(self.indices, owner.places, self.choice.tile, self.counts, strict=True):
-            local, test = self._place_in_tile(i, place, size, steps)
-            valid += test
+            local, test = self._place_in_tile(i, place, size, places)
             last = n.value - 1 if isinstance(n, Int) and n.value % size == 0 else None
             name = self.index_names[i]
-            steps.append(Let("Index", name, self._tile(i) + local))
-            coordinate = Name(name, 0, last)
+            coordinates.append(Let("Index", name, self._tile(i) + local))
             self.lowering.local[name] = self._tile(i) + local
             self.lowering.limits[name] = n
-            valid.append(compare("<", coordinate, n))
-            places.append(local)
-            coordinates.append(coordinate)
+            at.append(Name(name, 0, last))
+            valid += [*test, compare("<", at[-1], n)]
         self._thread_boxes()
         with self.lowering.block() as body:
-            self.lowering.emit(*steps)
+            self.lowering.emit(*places, *coordinates)
             with self.lowering.block() as made:
-                self._equations(tuple(coordinates))
+                self._equations(tuple(at))
             self._emit_when(every(valid), made)
         if owner.items > 1:
-            self.lowering.emit(Loop(True, "int", "item", Int(0), Int(owner.items), 1, tuple(body)))
+            self.lowering.emit(Loop(True, "int", "item", Int(0), Int(owner.items), tuple(body)))
         else:
             self.lowering.emit(*body)
 
@@ -303,6 +307,8 @@ class TilePass:
             steps.append(Let("int", name, place))
             self.lowering.items[name] = place
             local = Name(name, None if below else 0, None if above else size - 1)
+        if below and above:
+            return local, [Call("within", (local, Int(size)))]
         tests = [compare(">=", local, Int(0))] if below else []
         return local, [*tests, compare("<", local, Int(size))] if above else tests
 
@@ -337,7 +343,7 @@ class TilePass:
                 value = store(self.lowering.in_global(place, tuple(named), self.extents), s.type)
                 self.lowering.emit(Assign(Element(array, Name(at)), value))
             self._emit_when(inside_ragged_end(s, tuple(named), place), copy)
-        self.lowering.emit(Loop(True, "int", at, Int(0), Int(count), 1, tuple(body)))
+        self.lowering.emit(Loop(True, "int", at, Int(0), Int(count), tuple(body)))
         self.names.release(at)
 
     def _equations(self, coordinates: tuple[Expr, ...]) -> None:
