@@ -40,7 +40,7 @@ namespace lc {
 template <class T> LC_INLINE T* element(const ArrayView& a, i64 i) { return static_cast<T*>(a.data) + i; }
 
 template <class T> LC_INLINE ArrayView moved(const ArrayView& a, i64 i) {
-    return {element<T>(a, i), a.low - i, a.high - i, a.owner, a.name, a.shift + i};
+    return {static_cast<u8*>(a.data) + i * i64(sizeof(T)), a.low - i, a.high - i, a.owner, a.name, a.shift + i};
 }
 template <class T, int N> LC_INLINE void check_alignment(const ArrayView& a, int line) {
     if (LC_UNLIKELY(u64(a.data) % alignof(Pack<T, N>) != 0)) state->misaligned(a.name, sizeof(Pack<T, N>), line);
