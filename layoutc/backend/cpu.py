@@ -107,7 +107,7 @@ class CpuModule:
                 notes.append(_shape_note(param.name, _plain(arg)))
         if self.run.order == "random":
             notes.append(f"threads and blocks ran in the random order of seed {self.run.seed}")
-        others = (Label(other, "the other place"),) if other else ()
+        others = (Label(other, launch.other_label.decode()),) if other else ()
         return Diagnostic("kernel-fault", message, text if here else None, here, "", others, tuple(notes))
 
 

@@ -45,6 +45,7 @@ class Launch(ctypes.Structure):
         ("message_room", ctypes.c_uint32),
         ("line", ctypes.c_int),
         ("other_line", ctypes.c_int),
+        ("other_label", ctypes.c_char_p),
         ("array", ctypes.c_char_p),
         ("element", ctypes.c_int64),
         ("thread_idx", Dim),

@@ -19,10 +19,6 @@ C_TYPES = {
 @cache
 def numpy_dtype(type: str) -> np.dtype[Any]:
     """The dtype of arrays of this element type."""
-    match type:
-        case "bf16":
-            return np.dtype(ml_dtypes.bfloat16)
-        case "bool":
-            return np.dtype(np.bool_)
-        case _:
-            return np.dtype(f"{type[0]}{int(type[1:]) // 8}")
+    own: dict[str, Any] = {"bf16": ml_dtypes.bfloat16, "bool": np.bool_}
+    dtype: np.dtype[Any] = np.dtype(own[type] if type in own else f"{type[0]}{int(type[1:]) // 8}")
+    return dtype

@@ -99,7 +99,8 @@ struct Launch {
     State** state;              // of the kernel's library
     char* message;
     u32 message_room;
-    int line, other_line;       // of the fault; 0: none
+    int line, other_line;       // of the fault and of what explains it; 0: none
+    const char* other_label;    // what happened there
     const char* array;          // the fault's argument, or null
     i64 element;                // of that argument
     Dim thread_idx, block_idx;  // who met it

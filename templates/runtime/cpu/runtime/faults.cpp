@@ -34,9 +34,10 @@ void leave() {
     __builtin_unreachable();
 }
 
-void note_place(int line, int other_line) {
+void note_place(int line, Elsewhere other) {
     current->line = line;
-    current->other_line = other_line == line ? 0 : other_line;
+    current->other_line = other.line == line ? 0 : other.line;
+    current->other_label = other.label;
     current->block_idx = now.block_idx;
     if (now.thread < MAX_THREADS) current->thread_idx = threads[now.thread].index;
 }
@@ -65,7 +66,7 @@ void on_fault(int number, siginfo_t* info, void*) {
         sigaction(number, &former[which], nullptr);        // not the kernel's: let it happen again, unwatched
         return;
     }
-    note_place(int(now.last_line), 0);
+    note_place(int(now.last_line), NOWHERE);
     const bool overflow = is_below_a_stack(info->si_addr);
     snprintf(current->message, current->message_room, "%s stopped the kernel, after the checks of this line",
              overflow ? "an overflow of a thread's stack" : name_of(number));
@@ -85,7 +86,7 @@ void on_tick(int number, siginfo_t*, void*) {
         block_at_last_tick = block_number;
         return;
     }
-    note_place(int(now.last_line), 0);
+    note_place(int(now.last_line), NOWHERE);
     snprintf(current->message, current->message_room, "the kernel does not come to an end: a block ran for %u ms, last seen here",
              current->block_ms);
     return_from_signal(number);
@@ -127,8 +128,8 @@ bool has_failed() { return failed; }
 void clear_fault() { failed = false; }
 void begin_block_timer() { note_block(); }
 
-void report(int line, int other_line, const char* format, ...) {
-    note_place(line, other_line);
+void report(int line, Elsewhere other, const char* format, ...) {
+    note_place(line, other);
     va_list values;
     va_start(values, format);
     vsnprintf(current->message, current->message_room, format, values);
@@ -168,11 +169,11 @@ void unwatch_signals() {
 
 void outside_region(Region* region, i64 at, u32 bytes, int line) {
     const i64 element = at >> region->shift, count = bytes >> region->shift;
-    report(line, region->line, "access outside shared memory: %s[%lld]%s, of %u elements", region->name, element,
+    report(line, {region->line, "declared here"}, "access outside shared memory: %s[%lld]%s, of %u elements", region->name, element,
            count > 1 ? " and on" : "", region->bytes >> region->shift);
 }
 void stale(Region* region, i64 at, const Region* content, int line) {
-    report(line, content ? content->line : 0, "read of %s[%lld], whose bytes still hold %s", region->name,
+    report(line, {content ? content->line : 0, "declared here"}, "read of %s[%lld], whose bytes still hold %s", region->name,
            at >> region->shift, content ? content->name : "nothing");
 }
 void outside_array(const ArrayView* array, i64 i, int count, bool write, int line) {
@@ -180,7 +181,7 @@ void outside_array(const ArrayView* array, i64 i, int count, bool write, int lin
     current->element = i + array->shift;
     const u32* owner = array->owner;
     const bool between = i >= array->low && i + count <= array->high && owner && owner[i - array->low] == FORBIDDEN;
-    report(line, 0, "%s outside %s: element %lld%s%s", write ? "write" : "read", array->name, i + array->shift,
+    report(line, NOWHERE, "%s outside %s: element %lld%s%s", write ? "write" : "read", array->name, i + array->shift,
            count > 1 ? " and on" : "", between ? ", between its rows" : "");
 }
 void written_twice(const ArrayView* array, i64 i, int line) {
@@ -189,12 +190,12 @@ void written_twice(const ArrayView* array, i64 i, int line) {
     current->element = i + array->shift;
     if (owner == FORBIDDEN) outside_array(array, i, 1, true, line);
     const u32 thread = (owner - 1) % thread_count;
-    report(line, 0, "%s[%lld] is written twice, the first time by %s of block %u", array->name, i + array->shift, who(thread),
+    report(line, NOWHERE, "%s[%lld] is written twice, the first time by %s of block %u", array->name, i + array->shift, who(thread),
            (owner - 1) / thread_count);
 }
 void misaligned(const char* name, int bytes, int line) {
-    report(line, 0, "access to %s that is not aligned to its %d bytes", name, bytes);
+    report(line, NOWHERE, "access to %s that is not aligned to its %d bytes", name, bytes);
 }
-void fail(const char* message, int line) { report(line, 0, "%s", message); }
+void fail(const char* message, int line) { report(line, NOWHERE, "%s", message); }
 
 }  // namespace lc

@@ -82,7 +82,12 @@ u8* dynamic_memory();
 extern Launch* current;
 bool has_failed();
 void clear_fault();
-void report(int line, int other_line, const char* format, ...) __attribute__((noreturn, format(printf, 3, 4)));
+struct Elsewhere {              // a second place that explains the first
+    int line;
+    const char* label;
+};
+const Elsewhere NOWHERE = {0, ""};
+void report(int line, Elsewhere, const char* format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 void watch_signals(u32 block_ms);
 void begin_block_timer();
 void unwatch_signals();

@@ -61,14 +61,14 @@ void open_barrier() {
     const int line = threads[first].line;
     if (done_count) {
         now.thread = first_that(DONE);
-        report(line, int(threads[now.thread].last_line),
+        report(line, {int(threads[now.thread].last_line), "the first of those was last seen here"},
                "__syncthreads() is reached by %u of %u threads; %u returned before it", waiting_count, thread_count,
                done_count);
     }
     for (u32 i = first; i < thread_count; ++i) {
         if (threads[i].line == line) continue;
         now.thread = i;
-        report(threads[i].line, line, "threads wait at two different __syncthreads(): %s at this one, thread %u at another",
+        report(threads[i].line, {line, "the other"}, "threads wait at two different __syncthreads(): %s at this one, thread %u at another",
                who(i), first);
     }
     waiting_count = 0;
@@ -80,7 +80,7 @@ void open_barrier() {
 // Nobody can run, and not because all wait at the barrier.
 void report_stuck() {
     const u32 i = first_that(AT_WARP);
-    if (i == thread_count) report(0, 0, "the runtime lost its threads");
+    if (i == thread_count) report(0, NOWHERE, "the runtime lost its threads");
     const u32 warp = i / 32 * 32;
     u32 lane = 0;
     while (lane < 31) {
@@ -91,7 +91,7 @@ void report_stuck() {
     }
     const Thread& missing = threads[warp + lane];
     now.thread = i;
-    report(threads[i].line, missing.doing == DONE ? int(missing.last_line) : missing.line,
+    report(threads[i].line, {missing.doing == DONE ? int(missing.last_line) : missing.line, "it was last seen here"},
            "lane %u does not arrive at this operation of its warp (mask 0x%08x): it %s", lane, threads[i].mask,
            missing.doing == DONE ? "has returned" : missing.doing == AT_BARRIER ? "waits at __syncthreads()"
                                                                                : "waits elsewhere");
@@ -198,7 +198,7 @@ void make_ready(u32 first_thread, u32 lanes) {
 }
 
 void spend_fuel(int line) {
-    if (--fuel < 0) report(line, 0, "the kernel does not come to an end: it synchronises without limit");
+    if (--fuel < 0) report(line, NOWHERE, "the kernel does not come to an end: it synchronises without limit");
 }
 void barrier(int line) {
     Thread& mine = threads[now.thread];

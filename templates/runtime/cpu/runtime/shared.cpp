@@ -73,10 +73,10 @@ void refine(u32 shift) {
 
 void open_dynamic(Region& region) {
     if (region.offset < 0 || region.offset + region.bytes > dynamic_bytes)
-        report(region.line, 0, "%s ends at byte %lld of the launch's %u bytes of dynamic shared memory", region.name,
+        report(region.line, NOWHERE, "%s ends at byte %lld of the launch's %u bytes of dynamic shared memory", region.name,
                region.offset + region.bytes, dynamic_bytes);
     if (region.offset >> region.shift << region.shift != region.offset || dynamic_count == MAX_REGIONS)
-        report(region.line, 0, "%s is not aligned to its elements, or one region too many", region.name);
+        report(region.line, NOWHERE, "%s is not aligned to its elements, or one region too many", region.name);
     if (dynamic_count == 0) {
         dynamic_shift = region.shift;
         dynamic.used_cells = (dynamic_bytes >> dynamic_shift) + 1;
@@ -90,7 +90,7 @@ void open_dynamic(Region& region) {
 void open_fixed(Region& region) {
     const size_t count = region.bytes >> region.shift;
     fixed_bytes = (fixed_bytes + 127) / 128 * 128;
-    if (fixed_bytes + region.bytes > fixed.bytes) report(region.line, 0, "more shared memory than any GPU has");
+    if (fixed_bytes + region.bytes > fixed.bytes) report(region.line, NOWHERE, "more shared memory than any GPU has");
     region.data = fixed.data + fixed_bytes;
     region.cells = fixed.cells + fixed.used_cells;
     memset(region.data, 0xff, region.bytes);    // poison: NaN, -1
@@ -106,25 +106,25 @@ u32 writer_of(const Cell& c) { return c.writer & u16(~COLLIDING); }
 
 void check_written(Region* region, const Cell& c, bool write, int line) {
     if (c.write_epoch < now.base) {
-        if (!write) report(line, 0, "read of %s[%u], which was never written", region->name, granule(region, &c));
+        if (!write) report(line, NOWHERE, "read of %s[%u], which was never written", region->name, granule(region, &c));
         return;
     }
     if (c.write_epoch != now.epoch || c.writer == now.thread) return;
     const u32 writer = writer_of(c);
     if (writer / 32 == now.warp && c.write_time < known(now.warp, now.thread & 31, writer & 31)) return;
-    report(line, int(c.write_line), "race: %s of %s[%u], which %s writes with no barrier between", verb(write), region->name,
+    report(line, {int(c.write_line), "written here"}, "race: %s of %s[%u], which %s writes with no barrier between", verb(write), region->name,
            granule(region, &c), who(writer));
 }
 
 void check_read(Region* region, const Cell& c, int line) {
     if (c.read_epoch != now.epoch) return;
     if (c.read_warp != now.warp)
-        report(line, int(c.read_line), "race: write of %s[%u], which a thread of another warp reads with no barrier between",
+        report(line, {int(c.read_line), "read here"}, "race: write of %s[%u], which a thread of another warp reads with no barrier between",
                region->name, granule(region, &c));
     for (u32 lane = 0; lane < 32; ++lane) {
         if (lane == (now.thread & 31) || !(c.read_lanes >> lane & 1)) continue;
         if (c.read_time >= known(now.warp, now.thread & 31, lane))
-            report(line, int(c.read_line), "race: write of %s[%u], which lane %u of the same warp reads with no __syncwarp() between",
+            report(line, {int(c.read_line), "read here"}, "race: write of %s[%u], which lane %u of the same warp reads with no __syncwarp() between",
                    region->name, granule(region, &c), lane);
     }
 }
@@ -159,7 +159,7 @@ void open_region(Region* region) {
 void suspicious(Region* region, Cell* cell, bool write, int line) {
     const Cell& c = *cell;
     if (c.read_line & PENDING)
-        report(line, int(c.read_line & ~PENDING), "%s of %s[%u] while an asynchronous copy to it is on its way", verb(write),
+        report(line, {int(c.read_line & ~PENDING), "issued here"}, "%s of %s[%u] while an asynchronous copy to it is on its way", verb(write),
                region->name, granule(region, cell));
     check_written(region, c, write, line);
     if (write) check_read(region, c, line);
@@ -219,7 +219,7 @@ void copy_wait(int groups) {
 
 void check_no_copy_left() {
     const Copies& mine = copies[now.thread];
-    if (mine.count) report(mine.list[0].line, 0, "an asynchronous copy is never waited for");
+    if (mine.count) report(mine.list[0].line, NOWHERE, "an asynchronous copy is never waited for");
 }
 
 }  // namespace lc

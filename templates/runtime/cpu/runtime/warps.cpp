@@ -49,7 +49,7 @@ void synchronise(Warp& warp, u32 present, u32 all) {
 }
 
 void report_gone(const Meeting& meeting, u32 lane) {
-    report(meeting.line, int(threads[now.warp * 32 + lane].last_line),
+    report(meeting.line, {int(threads[now.warp * 32 + lane].last_line), "it was last seen here"},
            "lane %u returns without this operation of its warp (mask 0x%08x)", lane, meeting.mask);
 }
 
@@ -58,7 +58,7 @@ Meeting& join(Warp& warp, u32 mask, int kind, int line) {
         Meeting& other = warp.meetings[i];
         if (!(other.mask & mask)) continue;
         if (other.mask == mask && other.line == line && other.kind == kind) return other;
-        report(line, other.line, "lanes of a warp have parted: lane %u is here with mask 0x%08x, lane %u elsewhere with 0x%08x",
+        report(line, {other.line, "elsewhere"}, "lanes of a warp have parted: lane %u is here with mask 0x%08x, lane %u elsewhere with 0x%08x",
                now.thread & 31, mask, lowest(other.arrived), other.mask);
     }
     Meeting& fresh = warp.meetings[warp.meeting_count++];       // masks are disjoint, so there are at most 32
@@ -99,7 +99,7 @@ void collective(u32 mask, int kind, void* mine, Resolve* resolve, int line) {
     const u32 lane = now.thread & 31, all = existing_lanes(now.warp);
     Warp& warp = warps[now.warp];
     spend_fuel(line);
-    if (!(mask & now.lane_bit)) report(line, 0, "the mask 0x%08x leaves out lane %u, which calls", mask, lane);
+    if (!(mask & now.lane_bit)) report(line, NOWHERE, "the mask 0x%08x leaves out lane %u, which calls", mask, lane);
     thread.doing = AT_WARP;
     thread.line = line;
     thread.mask = mask;
