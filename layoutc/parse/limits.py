@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
+from typing import get_args
 
 from lark import Token
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.parse.builder import RefusedError, span_of
-from layoutc.parse.syntax import Declaration
+from layoutc.parse.syntax import (
+    Binary,
+    Binder,
+    Call,
+    Clause,
+    Declaration,
+    EdgeRule,
+    LayoutPair,
+    Range,
+    Reduction,
+    ScheduleClause,
+    Subscript,
+    TensorDeclaration,
+    Tuple,
+    Unary,
+)
 from layoutc.source import LONGEST_TEXT, Source, Span
 
 DEEPEST = 200
@@ -47,28 +63,31 @@ def watched(parser: InteractiveParser, numbers: Iterator[int]) -> Iterator[Token
 
 
 def check_depth(declaration: Declaration) -> None:
-    """Refuse a tree deeper than DEEPEST, which could not be walked by recursion."""
-    level: list[object] = [declaration]
-    for _ in range(DEEPEST + _DECLARATION_LEVELS):
-        level = [child for node in level for child in _children(node)]
-        if not level:
-            return
-    deep = next(node for node in level)
-    raise _too_deep(getattr(deep, "span", Span(0, 0)))
+    """Refuse expressions deeper than DEEPEST, which could not be walked by recursion."""
+    level = list(_compounds(declaration))
+    for depth in range(DEEPEST + 3):        # past the limit, a binder and a range may be the last of a legal tree
+        deep = next((node for node in level if not isinstance(node, Binder | Range)), None)
+        if depth >= DEEPEST and deep:
+            raise _too_deep(deep.span)
+        level = [child for node in level for child in _compounds(node)]
 
 
-_DECLARATION_LEVELS = 8     # from a declaration down to an expression of it
+def _compounds(node: object) -> Iterator[_Compound]:
+    """The compound expressions (binders and ranges too) right below a node, whatever stands between."""
+    for child in node if isinstance(node, tuple) else [getattr(node, name) for name in _FIELDS.get(type(node), ())]:
+        if isinstance(child, _Compound):
+            yield child
+        else:
+            yield from _compounds(child)
 
 
-def _children(node: object) -> Iterator[object]:
-    if isinstance(node, tuple):
-        yield from node
-    elif is_dataclass(node):
-        for field in fields(node):
-            if field.compare:
-                child = getattr(node, field.name)
-                if isinstance(child, tuple) or is_dataclass(child):
-                    yield child
+_Compound = Tuple | LayoutPair | Unary | Binary | Call | Subscript | Reduction | Binder | Range
+
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind) if field.compare)
+    for union in (Declaration, Clause, ScheduleClause, _Compound, TensorDeclaration | EdgeRule)
+    for kind in get_args(union)
+}
 
 
 def _too_long(span: Span) -> RefusedError:
