@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import gcd
 
 Env = Mapping[str, int]
 Interval = tuple[int | None, int | None]        # inclusive; None: unknown
@@ -355,6 +356,10 @@ def divide(a: Expr, b: Expr) -> Expr:
         return whole
     if _not_negative(low) and whole != Int(0):
         return whole + divide(rest, b)
+    shared = _coarser(a, n)
+    if shared is not None:
+        g, r, _ = shared
+        return divide(r, Int(n // g))
     match a:
         case Binary("/", inner, Int(m)):
             return divide(inner, Int(m * n))
@@ -376,6 +381,10 @@ def remainder(a: Expr, b: Expr) -> Expr:
         return rest
     if _not_negative(low) and whole != Int(0):
         return remainder(rest, b)
+    shared = _coarser(a, n)
+    if shared is not None:
+        g, r, fine = shared
+        return remainder(r, Int(n // g)) * g + fine
     match a:
         case Binary("%", inner, Int(m)) if m % n == 0:
             return remainder(inner, b)
@@ -386,6 +395,17 @@ def _split(a: Expr, n: int) -> tuple[Expr, Expr]:
     """(q, r) with a = q * n + r, all multiples of n in q."""
     parts = terms(a)
     return (total((f, c // n) for f, c in parts if c % n == 0), total((f, c) for f, c in parts if c % n))
+
+
+def _coarser(a: Expr, n: int) -> tuple[int, Expr, Expr] | None:
+    """(g, r, f) with a = r * g + f, 0 <= f < g and g > 1 a divisor of n, where there is such a g."""
+    parts = terms(a)
+    for g in sorted({gcd(c, n) for f, c in parts if f != Int(1)} - {1, n}, reverse=True):
+        fine = total((f, c % g if f == Int(1) else c) for f, c in parts if c % g)
+        low, high = fine.interval
+        if low is not None and high is not None and low >= 0 and high < g:
+            return g, total((f, c // g) for f, c in parts if c % g == 0 or f == Int(1)), fine
+    return None
 
 
 def _quotient(a: Expr, b: Expr, op: str) -> Expr:

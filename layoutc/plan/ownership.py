@@ -18,6 +18,7 @@ class Ownership:
     layout: str                     # shape:stride, or a word for what is none
     places: tuple[Expr, ...]        # over `thread` and `item`; some may lie outside the tile
     partial: bool                   # places outside the tile exist and are masked
+    vector: int = 1                 # items that lie side by side, in whole runs
 
     def at_first_item(self) -> tuple[Expr, ...]:
         """The places of item 0."""
@@ -56,7 +57,7 @@ def vectored(tile: tuple[int, ...], threads: int, vector: int) -> Ownership:
     text = f"({threads},({vector},{runs})):({vector},(1,{threads * vector}))"
     position = item // vector * (threads * vector) + thread * vector + item % vector
     return Ownership(threads, items, text if runs > 1 else f"({threads},{vector}):({vector},1)",
-                     unravel(position, tile), False)
+                     unravel(position, tile), False, vector)
 
 
 def by_layout(tile: tuple[int, ...], layout: Layout) -> Ownership:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import prod
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.plan.frame import Choice
 from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.head import head
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Plan, Signature, Storage, Target
 from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
 from layoutc.plan.steps import File
-from layoutc.plan.strategies.tile import Choice, TilePass
+from layoutc.plan.strategies.tile import plan_tile
 from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, Stage, StageChoice
 from layoutc.resolve.types import Type, compute_type
 from layoutc.source import Span
@@ -37,7 +38,7 @@ def make_plan(
         choice = Chooser(program, kernel, equations, schedule, target).choose()
         own = names.copy()
         name = entry if number == 0 else names.take(f"{kernel.name}_{equations[0].output}")
-        made, function = TilePass(kernel, choice, signature, own, name).write()
+        made, function = plan_tile(kernel, choice, signature, own, name)
         passes.append(made)
         functions.append(function)
     index = "i64" if signature.wide else "int"
@@ -79,7 +80,8 @@ class Chooser:
         found = self._footprints(kept)
         owner = self._owner(tile, found)
         storage = self._storage(tile, owner, found, kept)
-        return Choice(self.equations, tile, owner, storage, tuple(found.values()), frozenset(self.schedule.unroll))
+        return Choice(self.equations, tile, owner, storage, tuple(found.values()), self.schedule.vector or 1,
+                      frozenset(self.schedule.unroll))
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
@@ -113,10 +115,14 @@ class Chooser:
         if threads is not None and threads.over is not None:
             return self._over_box(tile, threads.over, found)
         count = threads.count if threads is not None and threads.count is not None else min(DEFAULT_THREADS, prod(tile))
-        vector = self.schedule.vector or 1
+        widest = min(16 // self._output_type(e).bytes for e in self.equations)
+        vector = min(self.schedule.vector or 1, widest)
         if vector > 1 and tile and tile[-1] % vector == 0 and prod(tile) % (count * vector) == 0:
             return vectored(tile, count, vector)
         return striped(tile, count)
+
+    def _output_type(self, equation: Equation) -> Type:
+        return next(t.type for t in self.kernel.outputs if t.name == equation.output)
 
     def _over_box(self, tile: tuple[int, ...], tensor: str, found: dict[str, Footprint]) -> Ownership:
         span = self._span("threads")

@@ -1,0 +1,172 @@
+"""Filling the boxes that a block or a thread holds: tensors through their edge rules, lets by their formula."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, every, multiply, total
+from layoutc.plan.frame import Frame
+from layoutc.plan.nodes import Storage
+from layoutc.plan.places import InBox, InGlobal
+from layoutc.plan.steps import Assign, Barrier, Blank, Do, Either, Let, Loop, Registers, Rounds, Shared, Step, When
+from layoutc.plan.values import Element, Function, Operation, Variable, c_type, register_type, store
+from layoutc.resolve.program import Stage
+
+
+def fill_shared(frame: Frame) -> None:
+    """Shared boxes of tensors, then of lets in order; a barrier wherever one reads another."""
+    shared = [s for s in frame.choice.storage if s.where == "shared"]
+    lets = {s.name: s for s in frame.kernel.stages}
+    boxes = {s.tensor: _declare(frame, s, s.tensor in lets) for s in shared}
+    tensors = [s for s in shared if s.tensor not in lets]
+    for s in tensors:
+        _fill_tensor(frame, s, boxes[s.tensor])
+    for s in tensors:
+        frame.lowering.places[s.tensor] = replace(boxes[s.tensor], source=frame.place_of(s.tensor))
+    if tensors:
+        frame.lowering.emit(Barrier())
+    for s in (s for s in shared if s.tensor in lets):
+        _fill_let(frame, s, boxes[s.tensor], lets[s.tensor])
+        frame.lowering.places[s.tensor] = boxes[s.tensor]
+        frame.lowering.emit(Barrier())
+    if shared:
+        frame.lowering.emit(Blank())
+
+
+def fill_registers(frame: Frame) -> None:
+    """What each thread holds: the box around all its items."""
+    first = dict(zip(frame.indices, frame.choice.owner.at_first_item(), strict=True))
+    for s in (s for s in frame.choice.storage if s.where == "registers"):
+        place = frame.place_of(s.tensor)
+        array = frame.names.take(f"{frame.arrays[s.tensor]}_held")
+        origin = tuple((frame.origin(a.index) + (first[a.index] if a.index else 0)) * a.scale + a.low
+                       for a in s.axes or ())
+        box = InBox(array, s.type, s.axes or (), s.extents, origin, place, of_thread=True)
+        frame.lowering.emit(Registers(c_type(s.type), array, prod(s.extents)))
+        at, subscripts, body = _walk(frame, s, box)
+        with frame.lowering.block() as steps:
+            frame.lowering.emit(*body)
+            _copy_one(frame, s, place, Element(array, Name(at)), subscripts)
+        frame.lowering.emit(Loop(True, "int", at, Int(0), Int(prod(s.extents)), tuple(steps)), Blank())
+        frame.names.release(at)
+        frame.lowering.places[s.tensor] = box
+
+
+def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
+    """The array of a shared box; rows begin at whole vectors where vectors fill it."""
+    array = frame.names.take(f"{frame.arrays[s.tensor]}_tile")
+    vector = 1 if is_let else _vector(frame, s)
+    axes = list(s.axes or ())
+    extents = s.extents
+    if vector > 1:
+        last = axes[-1]
+        low = last.low // vector * vector
+        width = -(-(s.extents[-1] + last.low - low) // vector) * vector
+        axes[-1], extents = replace(last, low=low), (*s.extents[:-1], width)
+    origin = tuple(frame.origin(a.index) * a.scale + a.low for a in axes)
+    frame.lowering.emit(Shared(register_type(s.type) if is_let else c_type(s.type), array, extents))
+    return InBox(array, s.type, tuple(axes), extents, origin, partial=s.halo_global)
+
+
+def _vector(frame: Frame, s: Storage) -> int:
+    """Elements that one access moves into the box: rows of the tensor must be rows of the box."""
+    if s.halo_global or not s.axes or s.axes[-1].index is None or s.axes[-1].scale != 1:
+        return 1
+    tile = dict(zip(frame.indices, frame.choice.tile, strict=True))[s.axes[-1].index]
+    vector = frame.vector_of(s.tensor)
+    return vector if tile % vector == 0 else 1
+
+
+def _walk(frame: Frame, s: Storage, box: InBox, vector: int = 1) -> tuple[str, tuple[Expr, ...], list[Step]]:
+    """A variable that counts a box's vectors, the subscripts of their first elements, and their declarations."""
+    at = frame.names.take("at")
+    extents = (*box.extents[:-1], box.extents[-1] // vector) if box.extents else ()
+    coordinates = list(_unravel(Name(at, 0, prod(extents) - 1), extents))
+    if vector > 1:
+        coordinates[-1] = coordinates[-1] * vector
+    subscripts: list[Expr] = []
+    steps: list[Step] = []
+    for number, (axis, origin, c) in enumerate(zip(box.axes, box.origin, coordinates, strict=True)):
+        suffix = frame.spelled[axis.index] if axis.index else str(number)
+        name = frame.names.take(f"{frame.arrays[s.tensor]}_{suffix}")
+        steps.append(Let("Index", name, origin + c))
+        subscripts.append(Name(name, 0 if axis.low >= 0 else None))
+        frame.lowering.local[name] = origin + c
+    return at, tuple(subscripts), steps
+
+
+def _fill_tensor(frame: Frame, s: Storage, box: InBox) -> None:
+    place, vector = frame.place_of(s.tensor), _vector(frame, s)
+    at, subscripts, body = _walk(frame, s, box, vector)
+    with frame.lowering.block() as steps:
+        frame.lowering.emit(*body)
+        if vector == 1:
+            _copy_one(frame, s, place, Element(box.array, Name(at)), subscripts)
+        else:
+            _copy_vector(frame, s, place, box, Name(at), subscripts, vector)
+    extents = (*box.extents[:-1], box.extents[-1] // vector) if box.extents else ()
+    _rounds(frame, at, extents, steps)
+
+
+def _copy_one(frame: Frame, s: Storage, place: InGlobal, target: Element, subscripts: tuple[Expr, ...]) -> None:
+    """One element by its edge rules; past the end, where none answers, nothing: no valid output needs it."""
+    with frame.lowering.block() as copy:
+        value = store(frame.lowering.in_global(place, subscripts, frame.extents), s.type)
+        frame.lowering.emit(Assign(target, value))
+    emit_when(frame, every(
+        compare("<", i, n) for i, n, axis, (_, high)
+        in zip(subscripts, place.extents, s.axes or (), place.edges, strict=True)
+        if high is None and axis.index is not None), copy)
+
+
+def _copy_vector(
+    frame: Frame, s: Storage, place: InGlobal, box: InBox, at: Expr, subscripts: tuple[Expr, ...], vector: int
+) -> None:
+    """A whole vector where it lies inside the tensor, else element by element."""
+    *outer, last = subscripts
+    inside = every((
+        *(Call("within", (i, n)) for i, n in zip(outer, place.extents[:-1], strict=True)),
+        compare(">=", last, Int(0)), compare("<=", last + vector, place.extents[-1])))
+    source = total((multiply(i, stride), 1) for i, stride in zip(subscripts, place.strides, strict=True))
+    whole = Do(Function("store", (
+        Operation("+", Variable(box.array), at * vector),
+        Function(f"load<{vector}>", (Operation("+", Variable(place.array), source),)))))
+    element = Name(frame.names.take("element"), 0, vector - 1)
+    with frame.lowering.block() as each:
+        _copy_one(frame, s, place, Element(box.array, at * vector + element), (*outer, last + element))
+    frame.lowering.emit(Either(inside, (whole,), (
+        Loop(True, "int", str(element), Int(0), Int(vector), tuple(each)),)))
+    frame.names.release(str(element))
+
+
+def _fill_let(frame: Frame, s: Storage, box: InBox, stage: Stage) -> None:
+    """The let at every place of its box that some valid output needs."""
+    at, subscripts, body = _walk(frame, s, box)
+    counts = dict(zip(frame.indices, frame.counts, strict=True))
+    with frame.lowering.block() as steps:
+        frame.lowering.emit(*body)
+        with frame.lowering.block() as make:
+            lowering = frame.lowering
+            value = (lowering.extended(stage, subscripts, frame.extents) if stage.edges
+                     else lowering.formula(stage, subscripts, frame.extents))
+            lowering.emit(Assign(Element(box.array, Name(at)), value))
+        emit_when(frame, every(
+            compare("<", i, (counts[a.index] - 1) * a.scale + (a.high + 1))
+            for i, a in zip(subscripts, s.axes or (), strict=True) if a.index is not None), make)
+    _rounds(frame, at, box.extents, steps)
+
+
+def _rounds(frame: Frame, at: str, extents: tuple[int, ...], body: list[Step]) -> None:
+    count = Variable(" * ".join(map(str, extents)) or "1")
+    frame.lowering.emit(Rounds(at, Name("thread"), count, frame.choice.owner.threads, tuple(body)))
+    frame.names.release(at)
+
+
+def emit_when(frame: Frame, test: Expr, body: list[Step]) -> None:
+    """The body under a test, or plainly where the test always holds."""
+    frame.lowering.emit(*([When(test, tuple(body))] if test != TRUE else body))
+
+
+def _unravel(position: Expr, extents: tuple[int, ...]) -> tuple[Expr, ...]:
+    return tuple(position // prod(extents[k + 1:]) % extents[k] for k in range(len(extents)))
