@@ -414,6 +414,11 @@ def _quotient(a: Expr, b: Expr, op: str) -> Expr:
     return Call("floor_div" if op == "/" else "floor_mod", (a, b))
 
 
+def dot(indices: Iterable[Expr], strides: Iterable[Expr]) -> Expr:
+    """The place of a coordinate: the sum of index times stride."""
+    return total(term for i, s in zip(indices, strides, strict=True) for term in terms(multiply(i, s)))
+
+
 def compare(op: str, a: Expr, b: Expr) -> Expr:
     """A test; decided here where the intervals decide it."""
     low, high = (a - b).interval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, compare, every, multiply, total
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.frame import Frame
 from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox, InGlobal
@@ -128,7 +128,7 @@ def _copy_vector(
     inside = every((
         *(Call("within", (i, n)) for i, n in zip(outer, place.extents[:-1], strict=True)),
         compare(">=", last, Int(0)), compare("<=", last + vector, place.extents[-1])))
-    source = total((multiply(i, stride), 1) for i, stride in zip(subscripts, place.strides, strict=True))
+    source = dot(subscripts, place.strides)
     whole = Do(Function("store", (
         Operation("+", Variable(box.array), at * vector),
         Function(f"load<{vector}>", (Operation("+", Variable(place.array), source),)))))

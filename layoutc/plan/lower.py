@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import assert_never
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, every, multiply, terms, total
+from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, multiply, terms
 from layoutc.plan.halo import Env, as_index
 from layoutc.plan.names import Names
 from layoutc.plan.network import median_network
@@ -76,6 +76,10 @@ class Lowering:
         self.emit(Let(type, name, value))
         return name
 
+    def named(self, value: Text, type: str, wanted: str) -> Text:
+        """The value under a name, so that it can be used twice."""
+        return value if isinstance(value, Held | Literal) else Held(self.let(type, wanted, value))
+
     # ---- values
 
     def value(self, v: p.Value, env: Env) -> Text:  # noqa: C901
@@ -95,6 +99,9 @@ class Lowering:
                     return Prefix("!", inner)
                 return Prefix("-", inner) if type.is_float else Function("neg", (inner,))
             case p.Binary(op, left, right, type):
+                if op == "**" and type.is_float and isinstance(right, p.Const) and right.value == 2:
+                    square = self.named(self.value(left, env), register_type(type), "square_of")
+                    return Operation("*", square, square)
                 a, b = self.value(left, env), self.value(right, env)
                 named = (FLOAT if type.is_float else INTEGER).get(op)
                 return Function(named, (a, b)) if named else Operation(op, a, b)
@@ -160,7 +167,7 @@ class Lowering:
     def in_global(self, place: InGlobal, subscripts: tuple[Expr, ...], env: Env) -> Text:
         """An element of global memory, its edge rules applied: folds inside the subscript, values by selection."""
         folded, outside = self._edges(place.edges, subscripts, place.extents)
-        element = Element(place.array, total((multiply(i, s), 1) for i, s in zip(folded, place.strides, strict=True)))
+        element = Element(place.array, dot(folded, place.strides))
         out = load(element, place.type)
         for test, value in reversed(outside):
             out = Choice(test, out, self.value(value, env))
@@ -322,7 +329,7 @@ class Lowering:
         window = self.names.take("window")
         self.emit(Registers(register_type(r.type), window, count))
         self._fill(r, r.binders, dict(env), window, Int(0))
-        pairs = median_network(count)
+        pairs = tuple(f"{low}, {high}" for low, high in median_network(count))
         self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
         return Element(window, Int(count // 2))
 

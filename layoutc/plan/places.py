@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutc.edges import EDGES, Constant, Folding
-from layoutc.index import TRUE, Call, Expr, Int, Select, compare
+from layoutc.index import TRUE, Binary, Call, Expr, Int, Name, Select, compare
 from layoutc.plan.halo import Axis
 from layoutc.resolve import program as p
 from layoutc.resolve.types import Type
@@ -76,10 +76,11 @@ def constants(
 
 
 def row_major(at: tuple[Expr, ...], extents: tuple[int, ...]) -> Expr:
-    """The position of a coordinate in a row-major box."""
+    """The position of a coordinate in a row-major box, each axis kept apart for the reader."""
     out: Expr = Int(0)
     for index, extent in zip(at, extents, strict=True):
-        out = out * extent + index
+        row = out * extent if isinstance(out, Int | Name) else Binary("*", out, Int(extent))
+        out = index if row == Int(0) else row if index == Int(0) else Binary("+", row, index)
     return out
 
 

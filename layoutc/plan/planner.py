@@ -5,21 +5,23 @@ from __future__ import annotations
 from math import prod
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.layout import Layout
 from layoutc.plan.frame import Choice
-from layoutc.plan.halo import Axis, Footprint, footprints
+from layoutc.plan.halo import Axis, Footprint, children, footprints
 from layoutc.plan.head import head
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Plan, Signature, Storage, Target
 from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
 from layoutc.plan.steps import File
 from layoutc.plan.strategies.tile import plan_tile
-from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, Stage, StageChoice
+from layoutc.resolve.program import Const, Equation, Kernel, Program, Reduce, Schedule, Stage, StageChoice, Value
 from layoutc.resolve.types import Type, compute_type
 from layoutc.source import Span
 
 DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
 DEFAULT_THREADS = 256
 STAGED_FROM = 9         # reads an output from which a tensor is worth staging
+MEDIAN_WINDOW = 255     # elements that a thread sorts
 KEPT_FROM = 2           # evaluations an output from which a let is worth keeping
 
 
@@ -75,6 +77,7 @@ class Chooser:
 
     def choose(self) -> Choice:
         """Everything that the pass needs to know."""
+        self._check_medians()
         tile = self._tile()
         kept = self._kept_lets()
         found = self._footprints(kept)
@@ -89,6 +92,15 @@ class Chooser:
 
     def _span(self, word: str) -> Span:
         return dict(self.schedule.clause_spans).get(word, self.schedule.span)
+
+    def _check_medians(self) -> None:
+        """A median sorts in registers, so its range must be known and small."""
+        for reduce in medians(self.kernel):
+            sizes = [int(b.high.value) - int(b.low.value) if isinstance(b.low, Const) and isinstance(b.high, Const)
+                     else None for b in reduce.binders]
+            if None in sizes or not 0 < prod(n for n in sizes if n is not None) <= MEDIAN_WINDOW:
+                raise self.refuse("median-range", "the range of a median is not constant, or holds none or more than "
+                                  f"{MEDIAN_WINDOW} elements", reduce.span)
 
     # ---- tile and threads
 
@@ -107,6 +119,9 @@ class Chooser:
         threads = self.schedule.threads
         if threads is not None and threads.layout is not None:
             layout = threads.layout
+            if not isinstance(layout, Layout):
+                raise self.refuse("threads-layout", f"`{layout}` is no shape:stride", self._span("threads"),
+                                  "own outputs by a plain layout; a swizzle has no place here")
             if layout.size != prod(tile):
                 raise self.refuse(
                     "threads-layout", f"`{layout}` places {layout.size} outputs, the tile has {prod(tile)}",
@@ -281,6 +296,18 @@ class Chooser:
         raise self.refuse(
             "over-budget", f"a block needs {needed} bytes of shared memory, the budget is {self._budget()}",
             self._span("budget") if told else self.schedule.span, "make the tile smaller or stage less")
+
+
+def medians(kernel: Kernel) -> list[Reduce]:
+    """Every median of a kernel."""
+    found: list[Reduce] = []
+    waiting: list[Value] = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Reduce) and value.op == "median":
+            found.append(value)
+        waiting += children(value)
+    return found
 
 
 def _spread(found: Footprint) -> bool:

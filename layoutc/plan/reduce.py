@@ -11,6 +11,11 @@ from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Reduce
 from layoutc.resolve.types import BOOL, I64, Type, compute_type
 
+NAMES = {
+    "sum": "sum", "prod": "product", "min": "least", "max": "greatest", "any": "found", "all": "held",
+    "count": "count", "argmin": "place", "argmax": "place",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
@@ -67,7 +72,7 @@ class Accumulator:
 
 def accumulator(r: Reduce, names: Names) -> Accumulator:
     """The accumulator of a reduction, its variables named after it."""
-    name = names.take(r.op)
+    name = names.take(NAMES[r.op])
     held = register_type(r.type)
     match r.op:
         case "argmin" | "argmax":

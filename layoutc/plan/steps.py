@@ -113,7 +113,7 @@ class Network:
 
     array: str
     name: str
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[str, ...]      # "low, high"
     count: int
 
 

@@ -63,7 +63,7 @@ def _shortest(value: float) -> str:
         text = f"{value:.{digits}g}"
         if struct.pack("f", float(text)) == struct.pack("f", value):
             break
-    return text if any(c in text for c in ".e") else f"{text}.0"
+    return repr(float(text))
 
 
 @dataclass(frozen=True, slots=True)

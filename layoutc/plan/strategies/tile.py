@@ -6,7 +6,7 @@ finds its element.
 
 from __future__ import annotations
 
-from layoutc.index import Call, Expr, Int, Name, compare, every, multiply, total
+from layoutc.index import Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import emit_when, fill_registers, fill_shared
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.names import Names
@@ -107,8 +107,7 @@ def _values(frame: Frame, at: tuple[Expr, ...]) -> list[tuple[Equation, Text]]:
 
 
 def _position(frame: Frame, equation: Equation, at: tuple[Expr, ...]) -> Expr:
-    strides = frame.place_of(equation.output).strides
-    return total((multiply(i, s), 1) for i, s in zip(at, strides, strict=True))
+    return dot(at, frame.place_of(equation.output).strides)
 
 
 def _element(frame: Frame, equation: Equation, at: tuple[Expr, ...]) -> Element:
