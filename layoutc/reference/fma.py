@@ -27,7 +27,7 @@ def fma(a: Array, b: Array, c: Array) -> Array:
     carried, error = _two_sum(c, low)
     total, rest = _two_sum(high, carried)
     result = np.array(total + _add_to_odd(rest, error))
-    plain = np.asarray(a * b + c)
+    plain = np.where(np.isfinite(a) & np.isfinite(b) & np.isinf(c), c, a * b + c)
     usual = np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)
     result = np.where(usual, result, plain)
     for at in np.argwhere(_delicate(a, b, c)):

@@ -1,0 +1,105 @@
+"""Sums and products of floats in an order that is not told, and how far they can lie from the true ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from layoutc.reference.enclosure import Enclosure, between, choose, exactly, multiply
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+
+class SumBounds:
+    """What a sum of floats may be in any order, its products fused or rounded.
+
+    Of n terms t: |error| <= g(n + 1) * sum|t| with g(k) = k*u / (1 - k*u) (N. Higham, "Accuracy and Stability
+    of Numerical Algorithms", 2nd ed., 4.2; one more rounding for each product); here for n + 2 and
+    doubled, which covers the f64 sums made on the way. Whole numbers that add up below 1/u are exact.
+    """
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._points = 0
+        self._whole = True
+        self._sums: list[Array] = [np.asarray(0.0)] * 3             # of the low ends, the high ends, the sizes
+        self._infinite: list[Mask] = [np.asarray(False)] * 4        # certain -inf, +inf; possible -inf, +inf
+        self._nan: list[Mask] = [np.asarray(False)] * 2             # certain, possible
+
+    def add(self, terms: Enclosure) -> None:
+        """More terms [points, …], as f64, in which products of f32 are exact."""
+        self._points += len(terms.low)
+        infinite = (terms.high == -np.inf, terms.low == np.inf, terms.low == -np.inf, terms.high == np.inf)
+        self._infinite = [a | np.asarray(b).any(axis=0) for a, b in zip(self._infinite, infinite, strict=True)]
+        nan = (np.isnan(terms.low), terms.may_be_nan)
+        self._nan = [a | b.any(axis=0) for a, b in zip(self._nan, nan, strict=True)]
+        low, high = (np.where(np.isfinite(end), end, 0.0) for end in (terms.low, terms.high))
+        self._whole = self._whole and bool(((low == np.rint(low)) & (high == np.rint(high))).all())
+        parts = (low, high, np.maximum(np.abs(low), np.abs(high)))
+        self._sums = [total + part.sum(axis=0) for total, part in zip(self._sums, parts, strict=True)]
+
+    def result(self) -> Enclosure:
+        """What the sum may be, in its own dtype."""
+        low, high, size = self._sums
+        unit = float(np.finfo(self._dtype).eps) / 2
+        roundings = (self._points + 2) * unit
+        growth = 2 * roundings / (1 - roundings) if roundings < 0.5 else np.inf
+        least = float(np.finfo(self._dtype).smallest_subnormal)
+        slack = np.where(size > 0, growth * size, 0.0) + self._points * least
+        slack = np.where((size * unit < 0.5) & self._whole, 0.0, slack)
+        overflow = size + slack > float(np.finfo(self._dtype).max)
+        certainly_low, certainly_high = self._infinite[:2]
+        possibly_low, possibly_high = self._infinite[2] | overflow, self._infinite[3] | overflow
+        low = np.where(possibly_low, -np.inf, np.where(certainly_high, np.inf, low - slack))
+        high = np.where(possibly_high, np.inf, np.where(certainly_low, -np.inf, high + slack))
+        low = np.where(certainly_high, np.inf, low)
+        high = np.where(certainly_low, -np.inf, high)
+        void = self._nan[0] | (certainly_low & certainly_high)
+        low, high = (np.where(void, np.nan, end) for end in (low, high))
+        return outward(low, high, self._dtype, self._nan[1] | (possibly_low & possibly_high))
+
+
+class ProductBounds:
+    """What a product of floats may be in any order; unknown where some order could leave the normal range."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._points = 0
+        self._total = exactly(np.asarray(1.0))
+        self._span: Array = np.asarray(0.0)     # how far, in powers of two, any partial product can lie from 1
+
+    def add(self, terms: Enclosure) -> None:
+        """More terms [points, …], as f64."""
+        self._points += len(terms.low)
+        for point in range(len(terms.low)):
+            nan = None if terms.nan is None else terms.nan[point]
+            self._total = multiply(self._total, between(terms.low[point], terms.high[point], nan))
+        for end in (terms.low, terms.high):
+            powers = np.abs(np.log2(np.where(end == 0, 1.0, np.abs(end))))
+            self._span = self._span + powers.sum(axis=0)
+
+    def result(self) -> Enclosure:
+        """What the product may be, in its own dtype."""
+        info = np.finfo(self._dtype)
+        growth = 2 * (self._points + 2) * float(info.eps)
+        low, high = (end - side * growth * np.abs(end) for end, side in ((self._total.low, 1), (self._total.high, -1)))
+        near = outward(low, high, self._dtype, None)
+        safe = (self._span < 0.9 * float(info.maxexp)) & ~self._total.may_be_nan & (growth < 0.5)
+        return choose(np.asarray(safe), near, unknown(near.low.shape, self._dtype))
+
+
+def unknown(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Enclosure:
+    """Any float at all."""
+    return Enclosure(np.full(shape, -np.inf, dtype), np.full(shape, np.inf, dtype), np.ones(shape, np.bool_))
+
+
+def outward(low: Array, high: Array, dtype: np.dtype[Any], nan: Mask | None) -> Enclosure:
+    """Ends in f64 rounded outward to the dtype."""
+    down, up = (np.asarray(end).astype(dtype) for end in (low, high))
+    least, greatest = np.asarray(-np.inf, dtype), np.asarray(np.inf, dtype)
+    return between(
+        np.where(down > low, np.nextafter(down, least), down), np.where(up < high, np.nextafter(up, greatest), up), nan
+    )
