@@ -7,6 +7,7 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--device", choices=("cpu", "cuda"), default="cpu", help="where kernels run")
+    parser.addoption("--update-goldens", action="store_true", help="write the goldens anew instead of comparing")
 
 
 @pytest.fixture(scope="session")
