@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from layoutc.layout import Layout
+from layoutc.layout.composed import ComposedLayout
+from layoutc.layout.swizzles import Swizzle
 from layoutc.resolve.types import BOOL, I64, Type
 from layoutc.source import NOWHERE, Source, Span
 
@@ -244,7 +246,7 @@ class Threads:
     """A count, a layout (thread, item) -> position in the tile, or one thread for each element of a tensor's box."""
 
     count: int | None = None
-    layout: Layout | None = None
+    layout: Layout | ComposedLayout | None = None
     over: str | None = None
     span: Span = place()
 
@@ -290,6 +292,6 @@ class Program:
 
     source: Source
     constants: tuple[tuple[str, int], ...]
-    layouts: tuple[tuple[str, Layout], ...]
+    layouts: tuple[tuple[str, Layout | ComposedLayout | Swizzle], ...]
     kernels: tuple[Kernel, ...]
     assertions: int                             # how many were evaluated and hold
