@@ -1,0 +1,194 @@
+"""The proof that every read stays inside its tensor.
+
+Each read is looked at in the polyhedron of the indices around it: ranges (taken as not empty, for else nothing is
+read), extents (never negative), requirements. A let without edges is a formula: its own reads are looked at wherever it
+is read, so from the outputs down to the inputs each let collects what all of its reads have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from layoutc.resolve.errors import Errors
+from layoutc.resolve.forms import Forms
+from layoutc.resolve.linear import (
+    Facts,
+    Form,
+    constant,
+    has_products,
+    joined,
+    minimum,
+    minus,
+    projected,
+    refuted,
+    variable,
+)
+from layoutc.resolve.overshoot import Miss, report_misses
+from layoutc.resolve.program import (
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Kernel,
+    Logic,
+    Read,
+    Reduce,
+    Sides,
+    Stage,
+    Unary,
+    Value,
+    Where,
+)
+from layoutc.resolve.tensors import AxisRange
+
+Box = tuple[tuple[Form, Form] | None, ...]     # per axis: half-open; None: everywhere
+
+
+def prove_bounds(kernel: Kernel, let_ranges: Mapping[str, tuple[AxisRange | None, ...]], errors: Errors) -> None:
+    """Reports the reads that can leave their tensor, or are not proved to stay inside.
+
+    ``let_ranges`` holds for each let the ranges that its brackets have, if any.
+    """
+    prover = _Prover(kernel, let_ranges)
+    prover.run()
+    report_misses(kernel, prover.misses, errors)
+
+
+@dataclass(slots=True)
+class _Prover:
+    kernel: Kernel
+    let_ranges: Mapping[str, tuple[AxisRange | None, ...]]
+    base: Facts = field(default_factory=Facts)
+    boxes: dict[str, Box] = field(default_factory=dict)
+    sides: dict[str, tuple[Sides, ...]] = field(default_factory=dict)
+    stages: dict[str, Stage] = field(default_factory=dict)
+    read_at: dict[str, list[Form]] = field(default_factory=dict)   # a formula's parameters: what all its reads share
+    counter: list[int] = field(default_factory=lambda: [0])
+    misses: list[Miss] = field(default_factory=list)
+
+    def run(self) -> None:
+        kernel = self.kernel
+        forms = self._forms(self.base, {})
+        self.base.at_least_zero += [variable(name) for name in kernel.extents]
+        for tensor in (*kernel.inputs, *kernel.outputs):
+            extents = [forms.of(n) for n in tensor.extents]
+            self.boxes[tensor.name] = tuple(({}, n) for n in extents)
+            self.sides[tensor.name] = tensor.edges
+            self.base.at_least_zero += [n for n in extents if n]
+        for check in kernel.checks:
+            forms.assume(check.condition)
+        for stage in kernel.stages:
+            ranges = self.let_ranges[stage.name]
+            self.boxes[stage.name] = tuple(r and (forms.of(r[0]), forms.of(r[1])) for r in ranges)
+            self.sides[stage.name] = stage.edges or ((None, None),) * len(ranges)
+            self.stages[stage.name] = stage
+        for output, equation in zip(kernel.outputs, kernel.equations, strict=True):
+            self._visit_over(equation.value, equation.indices, self.boxes[output.name], "")
+        for stage in reversed(kernel.stages):
+            self._visit_stage(stage)
+        self._visit_rules()
+
+    def _forms(self, facts: Facts, indices: Mapping[str, Form]) -> Forms:
+        return Forms(facts, indices, self.counter)
+
+    def _visit_over(self, value: Value, names: tuple[str, ...], box: Box, let: str) -> None:
+        facts = self.base.copy()
+        indices = {name: variable(name) for name in names}
+        for name, axis in zip(names, box, strict=True):
+            if axis is not None:
+                facts.between(axis[0], indices[name], axis[1])
+        self._visit(value, self._forms(facts, indices), let)
+
+    def _visit_stage(self, stage: Stage) -> None:
+        """A let with a domain is computed there; a formula wherever it is read; one that nothing reads, nowhere."""
+        if stage.domain is not None:
+            self._visit_over(stage.value, stage.indices, self.boxes[stage.name], stage.name)
+        elif stage.name in self.read_at:
+            facts = self.base.copy()
+            facts.at_least_zero += self.read_at[stage.name]
+            indices = {name: variable(_parameter(stage.name, k)) for k, name in enumerate(stage.indices)}
+            self._visit(stage.value, self._forms(facts, indices), stage.name)
+
+    def _visit_rules(self) -> None:
+        """What the values of edge rules read lies inside; no index is around them."""
+        for sides in self.sides.values():
+            for rule in (rule for axis in sides for rule in axis):
+                if rule is not None and rule.value is not None:
+                    for read in reads_of(rule.value):
+                        self._check(read, self._forms(self.base.copy(), {}), ((None, None),) * len(read.indices), "")
+
+    def _visit(self, value: Value, forms: Forms, let: str) -> None:
+        match value:
+            case Read():
+                for index in value.indices:
+                    self._visit(index, forms, let)
+                here = Forms(forms.facts.copy(), forms.indices, self.counter)
+                self._check(value, here, self.sides[value.tensor], let)
+            case Reduce(_, binders, body):
+                facts = forms.facts.copy()
+                inner = self._forms(facts, {**forms.indices, **{b.name: variable(b.name) for b in binders}})
+                for binder in binders:
+                    facts.between(inner.of(binder.low), variable(binder.name), inner.of(binder.high))
+                self._visit(body, inner, let)
+            case _:
+                for child in children(value):
+                    self._visit(child, forms, let)
+
+    def _check(self, read: Read, forms: Forms, sides: tuple[Sides, ...], let: str) -> None:
+        subscripts = [forms.of(index) for index in read.indices]
+        for axis, (at, box, rules) in enumerate(zip(subscripts, self.boxes[read.tensor], sides, strict=True)):
+            if box is None:
+                continue
+            gaps = (minus(at, box[0]), minus(minus(box[1], at), constant(1)))
+            for side, (gap, rule) in enumerate(zip(gaps, rules, strict=True)):
+                if rule is None:
+                    least = minimum(gap, forms.facts)
+                    if least < 0 and not (has_products(gap, forms.facts) and refuted(gap, forms.facts)):
+                        self.misses.append(Miss(read, axis, side, least, gap, forms.facts, let))
+        stage = self.stages.get(read.tensor)
+        if stage is not None and stage.domain is None:
+            self._collect(stage, subscripts, forms.facts)
+
+    def _collect(self, stage: Stage, subscripts: list[Form], facts: Facts) -> None:
+        """Joins the places of one more read of a formula to those of the others."""
+        names = [_parameter(stage.name, k) for k in range(len(subscripts))]
+        here = facts.copy()
+        here.zero += [minus(variable(name), at) for name, at in zip(names, subscripts, strict=True)]
+        known = projected(here, {*names, *self.kernel.extents})
+        if known is not None:
+            before = self.read_at.get(stage.name)
+            self.read_at[stage.name] = known if before is None else joined(before, known)
+
+
+def _parameter(let: str, number: int) -> str:
+    """The variable of a let's index; no name of a file holds a dot."""
+    return f"{let}.{number}"
+
+
+def children(value: Value) -> tuple[Value, ...]:
+    """The operands of a value; a reduction's body, a read's subscripts."""
+    match value:
+        case Unary(_, operand) | Cast(operand):
+            return (operand,)
+        case Binary(_, left, right) | Compare(_, left, right) | Logic(_, left, right):
+            return left, right
+        case Where(test, yes, no):
+            return test, yes, no
+        case Call(_, arguments):
+            return arguments
+        case Read(_, indices):
+            return indices
+        case Reduce(_, _, body):
+            return (body,)
+    return ()
+
+
+def reads_of(value: Value) -> Iterator[Read]:
+    """Every read in a value."""
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Read):
+            yield value
+        pending += children(value)

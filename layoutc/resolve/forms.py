@@ -1,0 +1,222 @@
+"""Integer values as polynomial forms over indices and extents; what has no form becomes a variable with facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from layoutc.resolve.linear import (
+    Facts,
+    Form,
+    constant,
+    is_tame,
+    minimum,
+    minus,
+    number,
+    plus,
+    times,
+    variable,
+)
+from layoutc.resolve.program import (
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Extent,
+    Index,
+    Logic,
+    Unary,
+    Value,
+    Where,
+)
+from layoutc.resolve.types import BOOL, Type, integer_range
+
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+MOST_ALTERNATIVES = 8
+
+
+@dataclass(slots=True)
+class Forms:
+    """Turns values into forms. ``facts`` grows by what each new variable is known to be."""
+
+    facts: Facts
+    indices: Mapping[str, Form]
+    names: list[int] = field(default_factory=lambda: [0])       # how many variables were made, shared between copies
+
+    def of(self, value: Value) -> Form:
+        """The form of an integer value, exact for its type: what could wrap becomes an unknown of its type."""
+        form = self._of(value)
+        if form is None or not is_tame(form) or not self._fits(form, value.type):
+            return self._unknown(value.type)
+        return form
+
+    def _of(self, value: Value) -> Form | None:
+        match value:
+            case Const(int(number_)):
+                return constant(int(number_))
+            case Index(name):
+                return self.indices.get(name)
+            case Extent(name):
+                return variable(name)
+            case Unary("-", operand):
+                return plus({}, self.of(operand), -1)
+            case Binary(op, left, right) if value.type.is_integer:
+                return self._binary(op, left, right)
+            case Cast(operand) if operand.type.is_integer or operand.type == BOOL:
+                return self.of(operand)
+            case Call("min" | "max" as name, (left, right)):
+                return self._extreme(self.of(left), self.of(right), largest=name == "max")
+            case Call("clamp", (inner, low, high)):
+                raised = self._extreme(self.of(inner), self.of(low), largest=True)
+                return self._extreme(raised, self.of(high), largest=False)
+            case Call("abs", (operand,)):
+                form = self.of(operand)
+                return self._extreme(form, plus({}, form, -1), largest=True)
+            case Where(test, yes, no):
+                return self._where(test, self.of(yes), self.of(no))
+        return None
+
+    def _fits(self, form: Form, type: Type) -> bool:
+        """Whether a type of fewer than 64 bits surely holds the value; i64 holds what can occur."""
+        if not type.is_integer or type.name == "i64":
+            return type.is_integer
+        low, high = integer_range(type)
+        return minimum(form, self.facts) >= low and minimum(minus(constant(high), form), self.facts) >= 0
+
+    def _fresh(self) -> Form:
+        self.names[0] += 1
+        return variable(f"?{self.names[0]}")
+
+    def _unknown(self, type: Type) -> Form:
+        form = self._fresh()
+        if type == BOOL or (type.is_integer and type.bits < 64):
+            low, high = integer_range(type)
+            self.facts.between(constant(low), form, constant(high + 1))
+        elif type.kind == "uint":
+            self.facts.at_least_zero.append(form)
+        return form
+
+    def _binary(self, op: str, left: Value, right: Value) -> Form | None:
+        one, two = self.of(left), self.of(right)
+        match op:
+            case "+":
+                return plus(one, two)
+            case "-":
+                return minus(one, two)
+            case "*":
+                return times(one, two)
+            case "//" | "%":
+                return self._division(op, one, two)
+            case "**":
+                exponent = number(two)
+                if exponent is not None and 0 <= exponent <= 3:
+                    result = constant(1)
+                    for _ in range(exponent):
+                        result = times(result, one)
+                    return result
+        return None
+
+    def _division(self, op: str, left: Form, right: Form) -> Form | None:
+        divisor = number(right)
+        if divisor is None:
+            return self._division_by_variable(op, left, right)
+        if divisor == 0:
+            return {}
+        sign = 1 if divisor > 0 else -1
+        quotient = self._quotient(plus({}, left, sign), abs(divisor))
+        return quotient if op == "//" else minus(left, times(quotient, right))
+
+    def _quotient(self, left: Form, divisor: int) -> Form:
+        """``divisor * q <= left < divisor * q + divisor``."""
+        if all(c % divisor == 0 for c in left.values()):
+            return {m: c // divisor for m, c in left.items()}
+        quotient = self._fresh()
+        rest = minus(left, times(quotient, constant(divisor)))
+        self.facts.between({}, rest, constant(divisor))
+        return quotient
+
+    def _division_by_variable(self, op: str, left: Form, right: Form) -> Form | None:
+        """By something that is not negative: by 0 it gives 0."""
+        result = self._fresh()
+        if minimum(right, self.facts) < 0:
+            return result
+        some, none = Facts([minus(right, constant(1))]), Facts(zero=[right, result])
+        rest = result if op == "%" else minus(left, times(result, right))
+        some.between({}, rest, right)
+        if op == "//" and minimum(left, self.facts) >= 0:
+            self.facts.between({}, result, plus(left, constant(1)))
+        self.facts.choices.append([some, none])
+        return result
+
+    def _extreme(self, left: Form, right: Form, *, largest: bool) -> Form:
+        difference = minus(left, right) if largest else minus(right, left)
+        if minimum(difference, self.facts) >= 0:
+            return left
+        if minimum(plus({}, difference, -1), self.facts) >= 0:
+            return right
+        result = self._fresh()
+        self.facts.choices.append([
+            Facts([difference], [minus(result, left)]),
+            Facts([plus({}, difference, -1)], [minus(result, right)]),
+        ])
+        return result
+
+    def _where(self, test: Value, yes: Form, no: Form) -> Form:
+        result = self._fresh()
+        alternatives = []
+        for chosen, holds in ((yes, True), (no, False)):
+            for facts in self.alternatives(test, holds):
+                facts.zero.append(minus(result, chosen))
+                alternatives.append(facts)
+        self.facts.choices.append(alternatives)
+        return result
+
+    def alternatives(self, condition: Value, holds: bool = True) -> list[Facts]:
+        """The ways in which a condition holds (or fails): of each, the facts; no facts where nothing is known."""
+        match condition:
+            case Const(bool(value)):
+                return [Facts()] if value == holds else []
+            case Unary("not", operand):
+                return self.alternatives(operand, not holds)
+            case Logic(op, left, right) if (op == "and") == holds:
+                pairs = list(product(self.alternatives(left, holds), self.alternatives(right, holds)))
+                return [_both(a, b) for a, b in pairs] if len(pairs) <= MOST_ALTERNATIVES else [Facts()]
+            case Logic(_, left, right):
+                either = [*self.alternatives(left, holds), *self.alternatives(right, holds)]
+                return either if len(either) <= MOST_ALTERNATIVES else [Facts()]
+            case Compare(op, left, right) if left.type.is_integer:
+                return _comparison(op if holds else NEGATED[op], minus(self.of(left), self.of(right)))
+        return [Facts()]
+
+    def assume(self, condition: Value) -> None:
+        """Adds a condition to the facts."""
+        ways = self.alternatives(condition)
+        if len(ways) == 1:
+            self.facts.add(ways[0])
+        elif ways:
+            self.facts.choices.append(ways)
+
+
+def _both(left: Facts, right: Facts) -> Facts:
+    both = left.copy()
+    both.add(right)
+    return both
+
+
+def _comparison(op: str, difference: Form) -> list[Facts]:
+    """Facts of ``difference op 0``."""
+    opposite = plus({}, difference, -1)
+    match op:
+        case "<":
+            return [Facts([minus(opposite, constant(1))])]
+        case "<=":
+            return [Facts([opposite])]
+        case ">":
+            return [Facts([minus(difference, constant(1))])]
+        case ">=":
+            return [Facts([difference])]
+        case "==":
+            return [Facts(zero=[difference])]
+    return [Facts([minus(opposite, constant(1))]), Facts([minus(difference, constant(1))])]

@@ -1,0 +1,341 @@
+"""Schedules: what each clause asks for, checked against the kernel that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, NoReturn
+
+from layoutc.diagnostics import Label, did_you_mean
+from layoutc.parse import syntax
+from layoutc.resolve.constants import Statics
+from layoutc.resolve.errors import Errors, Refused, each
+from layoutc.resolve.layouts import AnyLayout, describe
+from layoutc.resolve.program import Schedule, StageChoice, Threads
+from layoutc.source import Span
+
+MOST_THREADS = 1024             # a block
+MOST_TILE = 2**16               # outputs a block
+MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smallest type
+MOST_BUDGET = 2**31 - 1
+WHERE = ("shared", "registers", "global", "constant")
+UNITS = {"bytes": 1, "B": 1, "KiB": 2**10, "MiB": 2**20}
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What of a kernel a schedule can name."""
+
+    outputs: tuple[tuple[str, ...], ...]        # the indices of each output, in the order of its brackets
+    reduced: tuple[str, ...]                    # reduction indices
+    inputs: dict[str, bool]                     # whether all extents are constants
+    lets: tuple[str, ...]
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        """The output indices, each once."""
+        return tuple(dict.fromkeys(name for output in self.outputs for name in output))
+
+
+def surface_of(kernel: syntax.Kernel, constants: Sequence[str]) -> Surface:
+    """What a schedule can name, as far as the kernel's text tells."""
+    equations = [c for c in kernel.clauses if isinstance(c, syntax.Equation)]
+    lets = [c for c in kernel.clauses if isinstance(c, syntax.Let)]
+    values = [*(let.value for let in lets), *(equation.value for equation in equations)]
+    reduced = dict.fromkeys(n for value in values for n in _reduced(value))
+    return Surface(
+        outputs=tuple(tuple(i.id for i in e.indices if isinstance(i, syntax.Name)) for e in equations),
+        reduced=tuple(reduced),
+        inputs={t.name.id: all(_is_constant(e, constants) for e in t.extents) for t in kernel.inputs},
+        lets=tuple(let.name.id for let in lets),
+    )
+
+
+def _reduced(e: syntax.Expression) -> list[str]:
+    match e:
+        case syntax.Reduction(_, binders, body):
+            return [*(b.name.id for b in binders), *_reduced(body)]
+        case syntax.Unary(_, operand):
+            return _reduced(operand)
+        case syntax.Binary(_, left, right):
+            return [*_reduced(left), *_reduced(right)]
+        case syntax.Call(_, items) | syntax.Subscript(_, items):
+            return [n for item in items for n in _reduced(item)]
+    return []
+
+
+def _is_constant(e: syntax.Expression, constants: Sequence[str]) -> bool:
+    match e:
+        case syntax.Name(name):
+            return name in constants
+        case syntax.Unary(_, operand):
+            return _is_constant(operand, constants)
+        case syntax.Binary(_, left, right):
+            return _is_constant(left, constants) and _is_constant(right, constants)
+        case syntax.Call(function, arguments):
+            return function.id in ("size", "cosize", "rank", "depth") or all(
+                _is_constant(a, constants) for a in arguments
+            )
+    return True
+
+
+@dataclass(slots=True)
+class ScheduleResolver:
+    """One schedule while its clauses are read."""
+
+    errors: Errors
+    statics: Statics
+    surface: Surface
+    written: syntax.Schedule
+    found: dict[str, Any] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    stages: dict[str, StageChoice] = field(default_factory=dict)
+    unroll: dict[str, Span] = field(default_factory=dict)
+
+    def resolve(self) -> Schedule | None:
+        """The schedule, or None where something was wrong."""
+        before = len(self.errors.found)
+        for clause in sorted(self.written.clauses, key=lambda c: isinstance(c, syntax.Threads)):
+            with suppress(Refused):
+                self._clause(clause)        # threads last: their layout must fit the tile
+        if len(self.errors.found) > before:
+            return None
+        name = self.written.name
+        return Schedule(
+            name=name.id if name else None,
+            stages=tuple(self.stages.values()),
+            unroll=tuple(self.unroll),
+            span=self.written.span,
+            clause_spans=tuple(self.spans.items()),
+            **self.found,
+        )
+
+    def _clause(self, clause: syntax.ScheduleClause) -> None:
+        match clause:
+            case syntax.Tile(sizes, span):
+                self._once("tile", "tile", span)
+                self.found["tile"] = self._tile(sizes, span)
+            case syntax.Threads(value, span):
+                self._once("threads", "threads", span)
+                self.found["threads"] = self._threads(value, span)
+            case syntax.ThreadsOver(tensor, span):
+                self._once("threads", "threads", span)
+                self._tensor(tensor)
+                self.found["threads"] = Threads(over=tensor.id, span=span)
+            case syntax.Stage():
+                self._stage(clause)
+            case syntax.Vector(elements, span):
+                self._once("vector", "vector", span)
+                self.found["vector"] = self._vector(elements)
+            case syntax.Budget():
+                self._once("budget", "shared_budget", clause.span)
+                self.found["shared_budget"] = self._budget(clause)
+            case syntax.Unroll(index, span):
+                self._unroll(index, span)
+            case syntax.Access(verb):
+                self._not_yet(clause.span, f"{verb} … as")
+            case syntax.March():
+                self._not_yet(clause.span, "march")
+            case syntax.Fuse():
+                self._not_yet(clause.span, "fuse")
+
+    def _not_yet(self, span: Span, form: str) -> NoReturn:
+        self.errors.refuse(
+            "not-supported-yet", span, f"`{form}` is not supported yet", "this clause", help="leave it out"
+        )
+
+    def _once(self, word: str, key: str, span: Span) -> None:
+        if word in self.spans:
+            self.errors.refuse(
+                "duplicate-clause", span, f"this schedule has `{word}` twice", "again",
+                others=[Label(self.spans[word], "first given here")],
+            )
+        self.spans[word] = span
+        self.found.setdefault(key, None)
+
+    # ---- tile and threads
+
+    def _tile(self, sizes: Sequence[tuple[syntax.Name, syntax.Expression]], span: Span) -> tuple[tuple[str, int], ...]:
+        seen: dict[str, Span] = {}
+        for name, _ in sizes:
+            if name.id in seen:
+                self.errors.refuse(
+                    "duplicate-clause", name.span, f"the tile names `{name.id}` twice", "again",
+                    others=[Label(seen[name.id], "first here")],
+                )
+            seen[name.id] = name.span
+        tile = tuple(each(sizes, self._tile_size))
+        outputs = max((prod(self._tile_of(output, dict(tile))) for output in self.surface.outputs), default=1)
+        if outputs > MOST_TILE:
+            self.errors.refuse(
+                "bad-tile", span, f"a tile of {outputs} outputs is too large", f"more than {MOST_TILE}",
+                help="make an extent smaller",
+            )
+        return tile
+
+    def _tile_size(self, item: tuple[syntax.Name, syntax.Expression]) -> tuple[str, int]:
+        name, written = item
+        if name.id in self.surface.reduced and name.id not in self.surface.indices:
+            self._not_yet(name.span, f"tile ({name.id}: …) of a reduction index")
+        if name.id not in self.surface.indices:
+            self._unknown_index(name, self.surface.indices)
+        size = self.statics.integer(written)
+        if not 1 <= size <= MOST_TILE:
+            self.errors.refuse(
+                "bad-tile", written.span, f"a tile is 1 to {MOST_TILE} outputs wide, not {size}",
+                "too small" if size < 1 else "too large",
+            )
+        return name.id, size
+
+    def _unknown_index(self, name: syntax.Name, known: Sequence[str]) -> NoReturn:
+        there = ", ".join(f"`{n}`" for n in known) or "none"
+        self.errors.refuse(
+            "unknown-name", name.span, f"the kernel `{self.written.kernel.id}` has no index `{name.id}` here",
+            "unknown",
+            help=did_you_mean(name.id, known), notes=[f"what can stand here: {there}"],
+        )
+
+    @staticmethod
+    def _tile_of(output: tuple[str, ...], tile: dict[str, int]) -> list[int]:
+        return [tile.get(name, 1) for name in output]
+
+    def _threads(self, written: syntax.Expression, span: Span) -> Threads:
+        value = self.statics.item(written)
+        if isinstance(value, int):
+            self._thread_count(written, value)
+            return Threads(count=value, span=span)
+        if not isinstance(value, AnyLayout):
+            self.errors.refuse(
+                "not-a-layout", written.span, f"threads are a count or a layout, not {describe(value)}", "neither"
+            )
+        self._thread_layout(written, value)
+        return Threads(layout=value, span=span)
+
+    def _thread_count(self, written: syntax.Expression, count: int) -> None:
+        if not 1 <= count <= MOST_THREADS:
+            self.errors.refuse(
+                "bad-threads", written.span, f"a block has 1 to {MOST_THREADS} threads, not {count}",
+                "too few" if count < 1 else "too many",
+            )
+
+    def _thread_layout(self, written: syntax.Expression, layout: AnyLayout) -> None:
+        if not any(self.surface.outputs):
+            self.errors.refuse(
+                "bad-threads", written.span, "an output without indices takes a count of threads, not a layout",
+                "a layout", help="write the number: `threads 256`",
+            )
+        if layout.rank != 2:
+            self.errors.refuse(
+                "bad-threads", written.span, f"a layout of threads has two modes, thread and item; {layout} has not",
+                "not two modes", help="write `(threads, items):(…, …)`",
+            )
+        self._thread_count(written, layout[0].size)
+        tile = self.found.get("tile")
+        sizes = {prod(self._tile_of(o, dict(tile))) for o in self.surface.outputs if o} if tile else {layout.size}
+        for outputs in sorted(sizes):
+            self._bijection(written, layout, outputs)
+
+    def _bijection(self, written: syntax.Expression, layout: AnyLayout, outputs: int) -> None:
+        if layout.size != outputs or layout.size > MOST_TILE:
+            self.errors.refuse(
+                "bad-threads", written.span,
+                f"{layout} owns {layout.size} outputs, and the tile has {outputs}", "not the tile's size",
+            )
+        owner: dict[int, int] = {}
+        for i in range(layout.size):
+            position = layout(i)
+            if position in owner or not 0 <= position < outputs:
+                threads = layout[0].size
+                one = f"thread {i % threads}, item {i // threads}"
+                what = f"{one} is at {position}, outside 0..{outputs}"
+                if position in owner:
+                    first = owner[position]
+                    what = f"{one} is at {position}, where thread {first % threads}, item {first // threads} is already"
+                self.errors.refuse(
+                    "bad-threads", written.span, f"{layout} is no bijection onto the {outputs} outputs of the tile",
+                    "not one owner an output",
+                    notes=[what, "positions count the tile row-major, in the order of the brackets"],
+                )
+            owner[position] = i
+
+    # ---- the rest
+
+    def _tensor(self, name: syntax.Name) -> None:
+        known = [*self.surface.inputs, *self.surface.lets]
+        if name.id not in known:
+            self.errors.refuse(
+                "unknown-name", name.span, f"the kernel `{self.written.kernel.id}` reads no `{name.id}`", "unknown",
+                help=did_you_mean(name.id, known),
+            )
+
+    def _stage(self, clause: syntax.Stage) -> None:
+        self._tensor(clause.tensor)
+        name = clause.tensor.id
+        if name in self.stages:
+            self.errors.refuse(
+                "duplicate-clause", clause.span, f"this schedule stages `{name}` twice", "again",
+                others=[Label(self.stages[name].span, "first staged here")],
+            )
+        where = clause.where.id
+        if where not in WHERE:
+            self.errors.refuse(
+                "bad-stage", clause.where.span, f"there is no place `{where}` to stage in", "unknown",
+                help=did_you_mean(where, WHERE), notes=[f"the places are {', '.join(WHERE)}"],
+            )
+        if clause.double:
+            self._not_yet(clause.span, "stage … double")
+        if clause.halo_global and where != "shared":
+            self.errors.refuse(
+                "bad-stage", clause.span, f"`halo global` belongs to `in shared`, not to `in {where}`",
+                "no tile to pass",
+            )
+        if where == "constant" and not self.surface.inputs.get(name, False):
+            what = "is computed in the kernel" if name in self.surface.lets else "has extents known only at the call"
+            self.errors.refuse(
+                "bad-stage", clause.span, f"`{name}` {what}, and constant memory needs an input of constant extents",
+                "cannot be constant", help=f"`stage {name} in shared`",
+            )
+        self.stages[name] = StageChoice(name, where, clause.halo_global, clause.span)  # type: ignore[arg-type]
+
+    def _vector(self, written: syntax.Expression) -> int:
+        elements = self.statics.integer(written)
+        if not 1 <= elements <= MOST_VECTOR or elements & (elements - 1):
+            self.errors.refuse(
+                "bad-vector", written.span, f"a memory access takes 1, 2, 4, 8 or 16 elements, not {elements}",
+                "no such access",
+            )
+        return elements
+
+    def _budget(self, clause: syntax.Budget) -> int:
+        if clause.memory.id != "shared":
+            self.errors.report(
+                "bad-budget", clause.memory.span, f"only `shared` memory has a budget, not `{clause.memory.id}`",
+                "unknown",
+                help=did_you_mean(clause.memory.id, ["shared"]),
+            )
+        if clause.unit is not None and clause.unit.id not in UNITS:
+            self.errors.refuse(
+                "bad-budget", clause.unit.span, f"there is no unit `{clause.unit.id}`", "unknown",
+                help=did_you_mean(clause.unit.id, UNITS),
+                notes=[f"the units are {', '.join(UNITS)}; without one, bytes"],
+            )
+        amount = self.statics.integer(clause.amount) * (UNITS[clause.unit.id] if clause.unit else 1)
+        if not 0 <= amount <= MOST_BUDGET:
+            self.errors.refuse(
+                "bad-budget", clause.amount.span, f"a budget is 0 to {MOST_BUDGET} bytes, not {amount}", "out of range"
+            )
+        return amount
+
+    def _unroll(self, index: syntax.Name, span: Span) -> None:
+        known = [*self.surface.reduced, *self.surface.indices]
+        if index.id not in known:
+            self._unknown_index(index, known)
+        if index.id in self.unroll:
+            self.errors.refuse(
+                "duplicate-clause", span, f"this schedule unrolls `{index.id}` twice", "again",
+                others=[Label(self.unroll[index.id], "first here")],
+            )
+        self.unroll[index.id] = span
+        self.spans.setdefault("unroll", span)
