@@ -18,13 +18,13 @@ _INSTEAD = {
     "'": "no quotes: the language has no strings", "@": "`*` in a sum", "?": "`where(condition, a, b)`",
 }
 
-_NUMBER = re.compile(r"[0-9][0-9A-Za-z_]*(?:\.(?!\.)[0-9A-Za-z_]*)?|\.[0-9][0-9A-Za-z_]*")
+_NUMBER = re.compile(r"[0-9][0-9A-Za-z_]*(?:\.(?!\.)[0-9A-Za-z_]*)*|\.[0-9][0-9A-Za-z_]*")
 
 
 def explain_character(text: str, at: int) -> RefusedError:
     """The diagnostic of the character at ``at``."""
     character = text[at]
-    before = re.search(r"[0-9A-Za-z_]*\Z", text[max(0, at - 80):at])
+    before = re.search(r"(?:[0-9A-Za-z_]|(?<!\.)\.(?!\.))*\Z", text[max(0, at - 80):at])
     start = at - len(before[0]) if before else at
     if character == "." and (start == at or not text[start].isdigit()) and not text[at + 1:at + 2].isdigit():
         return _refused("unknown-character", "`.` has no meaning here", "not in the language", Span(at, at + 1),
@@ -46,6 +46,8 @@ def _number(text: str, start: int) -> RefusedError:
     found = _NUMBER.match(text, start)
     word = found[0] if found else text[start]
     span = Span(start, start + len(word))
+    if word.count(".") > 1:
+        return _refused("bad-number", "a number has one point", "several points", span, "a range is written `0..4`")
     if word.startswith("."):
         return _refused("bad-number", "a float has digits on both sides of its point", "no digit before the point",
                         span, f"write `0{_short(word)}`")

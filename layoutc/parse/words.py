@@ -56,16 +56,15 @@ def expected(accepts: Collection[str]) -> str:
     rest = set(accepts) - _SILENT
     parts = []
     if "PLUS" in rest:      # an expression stands before, which any of these could only continue
-        rest -= {"COLON", "LSQB", "LPAR"}
+        parts.append("an operator")
+        rest -= {"COLON", "LSQB", "LPAR", *_OPERATORS}
     for mark, words, phrase in _GROUPS:
         if mark <= rest:
             parts.append(phrase)
             rest -= words
     if "NAME" in rest:
         parts.append("a name")
-    parts += [f"`{_SIGNS.get(token) or token.lower()}`" for token in sorted(rest - _OPERATORS - {"NAME"})]
-    if not parts and rest & _OPERATORS:
-        parts.append("an operator")
+    parts += [f"`{_SIGNS.get(token) or token.lower()}`" for token in sorted(rest - {"NAME"})]
     return listed(parts) if parts else "the end of the text"
 
 
