@@ -22,8 +22,9 @@ def masks_of(
             masks.append(Mask(equation.output, axis, "high", "ragged", compare("<", Name(index, 0), n)))
     edges = {t.name: t.edges for t in kernel.inputs} | {s.name: s.edges for s in kernel.stages}
     for footprint in found:
-        for number, a in enumerate(footprint.axes or ()):
-            sides = edges[footprint.tensor][number] if edges[footprint.tensor] else (None, None)
+        axes = footprint.axes if footprint.axes is not None and edges[footprint.tensor] else ()
+        for number, a in enumerate(axes):
+            sides = edges[footprint.tensor][number]
             at = Name(a.index, 0) * a.scale if a.index else Int(0)
             tests = (compare(">=", at + a.low, Int(0)),
                      compare("<", at + a.high, _extent(kernel, footprint.tensor, number)))

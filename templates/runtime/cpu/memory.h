@@ -135,6 +135,10 @@ template <class T> struct Element {
         note_access(region, at, sizeof(T), false, line);
         return *granules<const T>(region, at);
     }
+    // f16 and bf16 become a float in one step, as they do on a GPU
+    template <class U, class Half = T, class = typename HalfType<Half>::type> LC_INLINE explicit operator U() const&& {
+        return U(T(static_cast<const Element&&>(*this)));
+    }
     LC_INLINE T operator=(T value) const {
         note_access(region, at, sizeof(T), true, line);
         return *granules<T>(region, at) = value;
