@@ -13,10 +13,21 @@ from numpy.typing import NDArray
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.reference.arithmetic import Arithmetic, Block, Plain, Reduction
+from layoutc.reference.boxes import (
+    POINTS,
+    Box,
+    binder_ranges,
+    children,
+    domain_box,
+    mesh,
+    pieces,
+    points_at_once,
+    stage_boxes,
+)
 from layoutc.reference.edges import gather, locate
 from layoutc.reference.numbers import store, stored_dtype
-from layoutc.resolve.binding import Extents, bind_extents, check_call, evaluate_index, tensor_shape
-from layoutc.resolve.demand import WITHOUT_IDENTITY, demand
+from layoutc.resolve.binding import Extents, bind_extents, check_call, tensor_shape
+from layoutc.resolve.demand import WITHOUT_IDENTITY
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -39,11 +50,8 @@ from layoutc.resolve.types import BOOL, I64
 
 Array = NDArray[Any]
 Operation = Unary | Binary | Compare | Logic | Where | Call | Cast
-Box = tuple[tuple[int, int], ...]       # per index, half-open
 V = TypeVar("V")
 
-POINTS = 1 << 18            # evaluated at once: what the caches hold
-HELD_POINTS = 1 << 28       # of a let at most; a larger one is evaluated where it is read
 IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "count": 0}
 
 
@@ -111,7 +119,7 @@ class Evaluation(Generic[V]):
 
     def outputs(self) -> list[V]:
         """The held values of each output, over its extents."""
-        boxes = _stage_boxes(self._kernel, self._extents)
+        boxes = stage_boxes(self._kernel, self._extents)
         for stage in self._kernel.stages:
             if stage.name in boxes:
                 self._hold(stage, boxes[stage.name])
@@ -135,12 +143,12 @@ class Evaluation(Generic[V]):
 
     def _fill(self, names: tuple[str, ...], box: Box, value: Value) -> V:
         """A value over a box of index points, in pieces that fit into the caches."""
-        pieces = []
-        for piece in _pieces(box, _points_at_once(value, self._extents)):
-            scope = Scope(_mesh(names, piece), len(piece))
+        parts = []
+        for piece in pieces(box, points_at_once(value, self._extents)):
+            scope = Scope(mesh(names, piece), len(piece))
             where = tuple(slice(a - low, b - low) for (a, b), (low, _) in zip(piece, box, strict=True))
-            pieces.append((where, self._value(value, scope)))
-        return self._arithmetic.assemble(tuple(b - a for a, b in box), value.type, pieces)
+            parts.append((where, self._value(value, scope)))
+        return self._arithmetic.assemble(tuple(b - a for a, b in box), value.type, parts)
 
     def _value(self, value: Value, scope: Scope) -> V:
         do = self._arithmetic
@@ -256,75 +264,3 @@ def _factors(reduce: Reduce) -> tuple[Value, ...]:
         case Binary("*", left, right) if reduce.op == "sum" and reduce.body.type == reduce.type:
             return left, right
     return (reduce.body,)
-
-
-def domain_box(stage: Stage, extents: Extents) -> Box:
-    """The domain of a let that has one, in numbers."""
-    assert stage.domain is not None
-    return tuple((int(evaluate_index(a, extents)), int(evaluate_index(b, extents))) for a, b in stage.domain)
-
-
-def binder_ranges(reduce: Reduce, extents: Extents) -> list[tuple[int, int]]:
-    """The half-open range of each binder, in numbers."""
-    return [(int(evaluate_index(b.low, extents)), int(evaluate_index(b.high, extents))) for b in reduce.binders]
-
-
-def _stage_boxes(kernel: Kernel, extents: Extents) -> dict[str, Box]:
-    """The box over which each let is evaluated once; a let without one is evaluated where it is read."""
-    read = demand(kernel, extents)
-    boxes: dict[str, Box] = {}
-    for stage in kernel.stages:
-        hull = read.inside.get(stage.name)
-        if hull is None or None in hull:
-            continue
-        box = tuple((i[0], i[1] + 1) for i in hull if i is not None)
-        if prod(max(b - a, 0) for a, b in box) <= HELD_POINTS:
-            boxes[stage.name] = box
-    return boxes
-
-
-def _points_at_once(value: Value, extents: Extents) -> int:
-    """How many points of an equation fit into memory at once; a median holds all that it sorts."""
-    match value:
-        case Reduce("median"):
-            held = prod(max(high - low, 1) for low, high in binder_ranges(value, extents))
-            return max(1, min(POINTS, 64 * POINTS // held))
-    return min((_points_at_once(child, extents) for child in children(value)), default=POINTS)
-
-
-def children(value: Value) -> tuple[Value, ...]:
-    """The values right below a value."""
-    match value:
-        case Read(_, values) | Call(_, values):
-            return values
-        case Unary(_, a) | Cast(a) | Reduce(_, _, a):
-            return (a,)
-        case Binary(_, a, b) | Compare(_, a, b) | Logic(_, a, b):
-            return a, b
-        case Where(a, b, c):
-            return a, b, c
-    return ()
-
-
-def _mesh(names: tuple[str, ...], box: Box) -> dict[str, Array]:
-    """Each index as an array along its own axis."""
-    rank = len(box)
-    return {
-        name: np.arange(low, high).reshape((1,) * axis + (-1,) + (1,) * (rank - axis - 1))
-        for axis, (name, (low, high)) in enumerate(zip(names, box, strict=True))
-    }
-
-
-def _pieces(box: Box, limit: int) -> Iterator[Box]:
-    """Boxes of at most ``limit`` points that tile a box, cut across its longest sides."""
-    lengths = [max(b - a, 0) for a, b in box]
-    if prod(lengths) == 0:
-        return
-    if prod(lengths) <= limit:
-        yield box
-        return
-    axis = max(range(len(box)), key=lengths.__getitem__)
-    low, high = box[axis]
-    middle = (low + high) // 2
-    for half in ((low, middle), (middle, high)):
-        yield from _pieces((*box[:axis], half, *box[axis + 1 :]), limit)

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.resolve.types import BF16, BOOL, F16, F64, Type, compute_type
+from layoutc.resolve.types import BF16, BOOL, F16, F32, F64, Type, compute_type
 
 Array = NDArray[Any]
 
@@ -52,8 +52,8 @@ def cast(value: Array, source: Type, target: Type) -> Array:
         return np.asarray(value != 0)
     if target.is_integer:
         return _saturated(value, target) if source.is_float else value.astype(stored_dtype(target))
-    if source == F64 and target == BF16:
-        value = _odd_f32(value)
+    if target == BF16 and compute_type(source) != F32:
+        value = _odd_f32(_odd_f64(value))
     narrow = value if source == F64 else value.astype(held_dtype(target))
     return load(store(narrow, target), target) if target in (F16, BF16) else narrow.astype(held_dtype(target))
 
@@ -64,6 +64,15 @@ def _saturated(value: Array, target: Type) -> Array:
     above, below = whole >= float(limits.max) + (limits.bits <= 32), whole < float(limits.min)
     usual = np.where(above | below | np.isnan(whole), 0, whole).astype(limits.dtype)
     return np.where(above, limits.max, np.where(below, limits.min, usual)).astype(limits.dtype)
+
+
+def _odd_f64(value: Array) -> Array:
+    """Integers beyond the 53 bits of f64 with the lowest bit that fits standing for all below it."""
+    if value.dtype.kind not in "iu" or value.dtype.itemsize < 8:
+        return value.astype(np.float64)
+    beyond, lowest = value.dtype.type(0x7FF), value.dtype.type(0x800)
+    wide = (value & beyond != 0) & (np.abs(value.astype(np.float64)) >= 2.0**53)
+    return np.where(wide, (value & ~beyond) | lowest, value).astype(np.float64)
 
 
 def _odd_f32(value: Array) -> Array:
