@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.backend import Module, load_cpu, load_cuda
+from layoutc.backend import CpuModule, CudaModule, Module, load_cpu, load_cuda
 from layoutc.backend.types import C_TYPES
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 
@@ -55,7 +55,7 @@ def kernels(name: str) -> CudaSource:
     return read(HERE / "kernels" / f"{name}.cu")
 
 
-def load(device: str, source: CudaSource) -> Module:
+def load(device: str, source: CudaSource) -> CpuModule | CudaModule:
     return load_cuda(source) if device == "cuda" else load_cpu(source)
 
 

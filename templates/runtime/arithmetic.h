@@ -47,6 +47,11 @@ template <> struct UnsignedOf<i64> { using type = u64; };
 template <> struct UnsignedOf<u64> { using type = u64; };
 template <class T> using Unsigned = typename UnsignedOf<T>::type;
 
+template <class T> struct HalfType;                   // defined for f16 and bf16 only
+template <> struct HalfType<f16> { using type = f16; };
+template <> struct HalfType<bf16> { using type = bf16; };
+template <class T> using Half = typename HalfType<T>::type;
+
 template <class T> struct SameType { using type = T; };
 template <class T> using Same = typename SameType<T>::type;      // not deduced from the argument
 
@@ -141,18 +146,16 @@ template <class I, class N> DEVICE lc::Whole<I, N> nearest(I i, N n) {
 template <class I, class N> DEVICE lc::Whole<I, N> reflect(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
-    const T period = floor_div(T(i), T(n));
-    const T at = T(i) - period * T(n);
-    return period % T(2) == T(0) ? at : T(n) - T(1) - at;
+    const T at = floor_mod(T(i), T(n));
+    return floor_div(T(i), T(n)) % T(2) == T(0) ? at : T(n) - T(1) - at;
 }
 // d c b | a b c d | c b a: every other period of n - 1 runs backwards
 template <class I, class N> DEVICE lc::Whole<I, N> mirror(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T last = T(n) - T(1);
-    const T period = floor_div(T(i), last);          // 0 for n = 1, where the answer is 0
-    const T at = last == T(0) ? T(0) : T(i) - period * last;
-    return period % T(2) == T(0) ? at : last - at;
+    const T at = floor_mod(T(i), last);              // 0 for n = 1, as is the answer
+    return floor_div(T(i), last) % T(2) == T(0) ? at : last - at;
 }
 // b c d | a b c d | a b c
 template <class I, class N> DEVICE lc::Whole<I, N> wrap(I i, N n) {
@@ -172,7 +175,7 @@ DEVICE float to_odd(double a) {
     if (back == a || a != a || (bits & 1u)) return nearest_float;
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits_float(bits - 1u);      // beyond every finite float
     const bool outward = a < 0.0 ? back < a : a < back;
-    return bits_float(outward == (a < 0.0) ? bits - 1u : bits + 1u);
+    return bits_float(outward ? bits - 1u : bits + 1u);
 }
 
 // A 64-bit integer as such a double: the lowest bit of those that fit stands for all below it.
@@ -255,6 +258,12 @@ DEVICE float floor_div(float a, float b) { float remainder; return lc::divide_do
 DEVICE double floor_div(double a, double b) { double remainder; return lc::divide_down(a, b, remainder); }
 DEVICE float floor_mod(float a, float b) { float remainder; lc::divide_down(a, b, remainder); return remainder; }
 DEVICE double floor_mod(double a, double b) { double remainder; lc::divide_down(a, b, remainder); return remainder; }
+
+// Choosing one of two halves is exact in float.
+template <class T> DEVICE lc::Half<T> minimum(T a, T b) { return T(minimum(float(a), float(b))); }
+template <class T> DEVICE lc::Half<T> maximum(T a, T b) { return T(maximum(float(a), float(b))); }
+template <class T> DEVICE lc::Half<T> minimum_number(T a, T b) { return T(minimum_number(float(a), float(b))); }
+template <class T> DEVICE lc::Half<T> maximum_number(T a, T b) { return T(maximum_number(float(a), float(b))); }
 
 // ---- Both kinds ---------------------------------------------------------------------------------------------
 
