@@ -71,12 +71,14 @@ def _from_numbers(tensor: Tensor, value: object) -> np.ndarray[Any, Any]:
         given = np.asarray(value)
         if given.dtype == object or given.dtype.kind not in "biuf":
             raise ValueError
-        if isinstance(value, np.generic) or (given.dtype.kind == "f" and not tensor.type.is_float):
+        if given.size and (isinstance(value, np.generic) or (given.dtype.kind == "f" and not tensor.type.is_float)):
             return given
-        out = given.astype(wanted)
+        with np.errstate(over="ignore"):
+            out = given.astype(wanted)
     except (ValueError, OverflowError, TypeError):
         raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}; {value!r:.60} is no array of it") from None
-    if not tensor.type.is_float and given.size and not np.array_equal(out, given):
+    fits = np.array_equal(np.isinf(out), np.isinf(given)) if tensor.type.is_float else np.array_equal(out, given)
+    if given.size and not fits:
         raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}; {value!r:.60} does not fit")
     return out
 
