@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from layoutc.backend import Module, load_cpu, load_cuda
 from layoutc.cuda_source import CudaSource
 from layoutc.parse.parser import parse
 from layoutc.plan.nodes import Plan, Signature, Target
@@ -13,6 +13,9 @@ from layoutc.render import render
 from layoutc.resolve.program import Kernel, Program, Schedule
 from layoutc.resolve.resolver import resolve
 from layoutc.source import Source
+
+if TYPE_CHECKING:
+    from layoutc.backend import Module
 
 __all__ = ["Plan", "default_signature", "load_module", "plan_kernel", "read_program", "render"]
 
@@ -40,5 +43,7 @@ def plan_kernel(
 
 
 def load_module(cuda: CudaSource, device: str) -> Module:
-    """The function, on ``cpu`` or ``cuda``."""
+    """The function, on ``cpu`` or ``cuda``; what runs a text is imported here, so that making one stays quick."""
+    from layoutc.backend import load_cpu, load_cuda
+
     return load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
