@@ -54,7 +54,7 @@ class CudaEntry:
         if stream is None:
             self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
             return
-        with _as_stream(stream):
+        with as_stream(stream):
             self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
 
 
@@ -73,7 +73,8 @@ def _passed(param: Param, arg: Any) -> object:
             return arg
 
 
-def _as_stream(stream: Any) -> Any:
+def as_stream(stream: Any) -> Any:
+    """A CuPy stream from one, from an address, or from an object with ``cuda_stream`` or ``__cuda_stream__``."""
     cupy = _cupy()
     if isinstance(stream, cupy.cuda.stream.BaseStream if hasattr(cupy.cuda.stream, "BaseStream") else cupy.cuda.Stream):
         return stream
@@ -136,17 +137,32 @@ def _nvrtc() -> Any:
 
 def architectures() -> tuple[str, str]:
     """The oldest and the newest architecture that layoutc and the installed NVRTC both speak, like ``sm_75``."""
-    known = [number for number in _nvrtc().getSupportedArchs() if number >= OLDEST]
+    known = supported()
     return f"sm_{min(known)}", f"sm_{max(known)}"
+
+
+def supported() -> list[int]:
+    """The numbers of all architectures that layoutc and the installed NVRTC both speak, rising."""
+    return [number for number in sorted(_nvrtc().getSupportedArchs()) if number >= OLDEST]
 
 
 def compile_ptx(source: CudaSource, arch: str) -> tuple[str, str]:
     """The PTX of a text for ``arch`` and what the compiler said; BuildError if it refused."""
+    ptx, log = _compile(source, arch, "getPTX")
+    return ptx.decode().rstrip("\0"), log
+
+
+def compile_cubin(source: CudaSource, arch: str) -> bytes:
+    """The machine code of a text for ``arch``, as an ELF file; BuildError if the compiler refused."""
+    return _compile(source, arch, "getCUBIN")[0]
+
+
+def _compile(source: CudaSource, arch: str, take: str) -> tuple[bytes, str]:
     nvrtc = _nvrtc()
     program = nvrtc.createProgram(device_text(source.name, source.text), source.name, (), ())
     try:
         nvrtc.compileProgram(program, [f"-arch={arch}", *OPTIONS])
-        return nvrtc.getPTX(program).decode().rstrip("\0"), nvrtc.getProgramLog(program)
+        return getattr(nvrtc, take)(program), nvrtc.getProgramLog(program)
     except nvrtc.NVRTCError:
         raise BuildError(source.name, nvrtc.getProgramLog(program)) from None
     finally:

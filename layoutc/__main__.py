@@ -1,0 +1,5 @@
+"""``python -m layoutc`` is the command ``layoutc``."""
+
+from layoutc.cli import main
+
+main(prog_name="layoutc")

@@ -1,0 +1,301 @@
+"""The command line: one small function a command. What a command needs is imported when it runs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, TextIO
+
+import click
+
+from layoutc.commands.settings import Settings, WordsError
+from layoutc.diagnostics import Diagnostic, LayoutcError
+
+WRONG, WRONG_WORDS, MISSING, INTERRUPTED = 1, 2, 3, 130
+
+STAGES = ("spec", "program", "plan", "cuda", "header", "ptx", "sass")
+
+_OF_THE_WORDS = {"unknown-constant", "bad-override", "no-steps"}    # found later, but said by the command's words
+
+
+def exit_status(error: LayoutcError) -> int:
+    """1: the file is wrong; 2: the command's words are; 3: this machine lacks what was asked for."""
+    slugs = {d.slug for d in error.diagnostics}
+    if "missing-tool" in slugs:
+        return MISSING
+    return WRONG_WORDS if isinstance(error, WordsError) or slugs <= _OF_THE_WORDS else WRONG
+
+
+class Commands(click.Group):
+    """The commands, with one place where whatever goes wrong becomes a message and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        ctx.obj = Settings()
+        for stream in (sys.stdout, sys.stderr):
+            _accept_any_text(stream)
+        try:
+            super().invoke(ctx)
+            sys.stdout.flush()
+        except LayoutcError as error:
+            ctx.obj.report(error)
+            ctx.exit(exit_status(error))
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                _leave_pipe(ctx)
+            self._unexpected(ctx, error)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            self._unexpected(ctx, error)
+
+    def _unexpected(self, ctx: click.Context, error: Exception) -> None:
+        if os.environ.get("LAYOUTC_TRACEBACK") == "1":
+            traceback.print_exc()
+        what = f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
+        ctx.obj.report(LayoutcError([Diagnostic(
+            "internal", f"layoutc failed where it should not: {what}",
+            help="please report it with the file and the command; LAYOUTC_TRACEBACK=1 shows where it failed")]))
+        ctx.exit(WRONG)
+
+
+def _accept_any_text(stream: TextIO) -> None:
+    """Let a terminal of few characters show the others by their numbers."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _leave_pipe(ctx: click.Context) -> None:
+    """End quietly when who reads our output has read enough; nothing may be flushed into the pipe any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    ctx.exit(0)
+
+
+# ---- words
+
+
+class Pair(click.ParamType[tuple[str, str]]):
+    """``NAME=VALUE``."""
+
+    name = "pair"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Name and value, both as written."""
+        name, equals, rest = value.partition("=")
+        if not equals or not name.strip() or not rest:
+            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
+        return name.strip(), rest
+
+
+class Define(click.ParamType[tuple[str, int]]):
+    """``NAME=INT``."""
+
+    name = "define"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """A constant and its value."""
+        found = re.fullmatch(r"\s*(\w+)\s*=\s*([-+]?[0-9]{1,30})\s*", value)
+        if found is None:
+            self.fail(f"{value!r} is not NAME=INT", param, ctx)
+        return found[1], int(found[2])
+
+
+class Shape(click.ParamType[dict[str, int]]):
+    """``H=1080,W=1920``."""
+
+    name = "shape"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
+        """Extents by name."""
+        shape: dict[str, int] = {}
+        for part in value.split(","):
+            found = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,18})\s*", part)
+            if found is None:
+                self.fail(f"{part!r} is not NAME=EXTENT, an extent from 0 on", param, ctx)
+            if shape.setdefault(found[1], int(found[2])) != int(found[2]):
+                self.fail(f"{found[1]} is given twice", param, ctx)
+        return shape
+
+
+def _architecture(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"sm_[0-9]{2,3}[af]?", value):
+        raise click.BadParameter(f"{value!r} is no architecture; write one as sm_90", ctx, param)
+    return value
+
+
+def _by_name(ctx: click.Context, param: click.Parameter, value: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    named = dict(value)
+    if len(named) < len(value):
+        raise click.BadParameter("a tensor is given twice", ctx, param)
+    return named
+
+
+_COMMON = (
+    click.option("-D", "defines", type=Define(), multiple=True, metavar="NAME=INT", help="Set a constant of the file."),
+    click.option("--schedule", metavar="NAME", help="The schedule to use; the unnamed one if left out."),
+    click.option("--device", type=click.Choice(("auto", "cpu", "cuda")), help="Where kernels run."),
+    click.option("--arch", metavar="sm_90", callback=_architecture, help="The GPU's architecture."),
+    click.option("--color", type=click.Choice(("auto", "always", "never")), help="Whether to colour what is printed."),
+    click.option("-q", "--quiet", is_flag=True, help="Print results and errors only."),
+    click.option("-v", "--verbose", is_flag=True, help="Say more."),
+)
+
+
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the common options, as Settings; those before the command's name count too."""
+
+    @click.pass_context
+    @wraps(command)
+    def with_settings(
+        ctx: click.Context, /, defines: tuple[tuple[str, int], ...], quiet: bool, verbose: bool, **values: Any
+    ) -> Any:
+        root = ctx.find_root()
+        before: Settings = root.obj
+        said = {name: values.pop(name) for name in ("schedule", "device", "arch", "color")}
+        settings = replace(
+            before, defines={**before.defines, **dict(defines)}, quiet=before.quiet or quiet,
+            verbose=before.verbose or verbose, **{name: word for name, word in said.items() if word is not None})
+        root.obj = settings
+        return command(settings, **values)
+
+    for option in reversed(_COMMON):
+        with_settings = option(with_settings)
+    return with_settings
+
+
+_file = click.argument("path", metavar="FILE")
+_files = click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+_kernel = click.argument("kernel", metavar="[KERNEL]", required=False)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+# ---- commands
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="layoutc", message="layoutc %(version)s")
+@common
+def main(settings: Settings) -> None:
+    """Compile a page of layout notation into CUDA kernels; run and test them, on a GPU or without one.
+
+    FILE is a .layout file, - standard input. KERNEL names a kernel of it; left out, all are meant, or the only one.
+    """
+
+
+@main.command()
+@_files
+@common
+def check(settings: Settings, paths: tuple[str, ...]) -> None:
+    """Find everything that is wrong with files: bounds, assertions, schedules."""
+    from layoutc.commands.check import check
+
+    _succeed(check(settings, paths))
+
+
+@main.command()
+@_file
+@_kernel
+@click.option("--stage", type=click.Choice(STAGES), default="cuda", show_default=True, help="What to print.")
+@click.option("-o", "folder", metavar="DIR", help="Write one file a kernel into this folder instead.")
+@common
+def emit(settings: Settings, path: str, kernel: str | None, stage: str, folder: str | None) -> None:
+    """Print what a kernel becomes."""
+    from layoutc.commands.emit import emit
+
+    emit(settings, path, kernel, stage, folder)
+
+
+@main.command()
+@_file
+@_kernel
+@click.option("--shape", type=Shape(), multiple=True, metavar="H=1080,W=1920", help="Extents to explain for.")
+@_json
+@click.option("--lanes", type=click.IntRange(1, 1024), default=32, show_default=True, help="Threads of a warp.")
+@click.option("--transaction", type=click.IntRange(1, 4096), default=32, show_default=True,
+              help="Bytes of a memory transaction.")
+@common
+def explain(
+    settings: Settings, path: str, kernel: str | None, shape: tuple[dict[str, int], ...], as_json: bool, lanes: int,
+    transaction: int,
+) -> None:
+    """Show everything derived: halo, masks, staging, launch, traffic, intensity."""
+    from layoutc.commands.explain import explain
+
+    extents = {name: extent for part in shape for name, extent in part.items()}
+    explain(settings, path, kernel, extents, as_json, lanes, transaction)
+
+
+@main.command()
+@_file
+@_kernel
+@click.option("--in", "inputs", type=Pair(), multiple=True, callback=_by_name, metavar="x=a.npy",
+              help="An input: .npy, .npz:name, .png, .jpg, numbers such as [[1,2],[3,4]], or random:(1080,1920).")
+@click.option("--out", "outputs", type=Pair(), multiple=True, callback=_by_name, metavar="y=b.npy",
+              help="Where an output goes, .npy or .png; without it outputs are printed.")
+@click.option("--steps", type=click.IntRange(0), default=1, show_default=True,
+              help="Times to apply a kernel with step.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of random inputs.")
+@_json
+@common
+def run(
+    settings: Settings, path: str, kernel: str | None, inputs: dict[str, str], outputs: dict[str, str], steps: int,
+    seed: int, as_json: bool,
+) -> None:
+    """Run a kernel on real arrays."""
+    from layoutc.commands.run import run
+
+    run(settings, path, kernel, inputs, outputs, steps, seed, as_json)
+
+
+@main.command()
+@_file
+@_kernel
+@click.option("--examples", type=click.IntRange(1), default=200, show_default=True, help="Calls to draw.")
+@click.option("--seed", type=click.IntRange(0), help="Draw the same calls again.")
+@click.option("--all-schedules", is_flag=True, help="Test every schedule of the file.")
+@common
+def test(
+    settings: Settings, path: str, kernel: str | None, examples: int, seed: int | None, all_schedules: bool
+) -> None:
+    """Test kernels against what NumPy says they mean."""
+    from layoutc.commands.test import test
+
+    _succeed(test(settings, path, kernel, examples, seed, all_schedules))
+
+
+@main.command()
+@click.argument("expression", metavar="EXPR")
+@_json
+@common
+def layout(settings: Settings, expression: str, as_json: bool) -> None:
+    """Evaluate a layout expression such as "composition((6, 2):(8, 2), (4, 3):(3, 1))"."""
+    from layoutc.commands.layout import as_json as json_of
+    from layoutc.commands.layout import as_text, evaluate
+
+    value = evaluate(expression, settings.defines)
+    click.echo(json_of(value) if as_json else as_text(value))
+
+
+@main.command()
+@_files
+@click.option("--check", "only_check", is_flag=True, help="Change nothing; fail if a file is not in canonical form.")
+@common
+def fmt(settings: Settings, paths: tuple[str, ...], only_check: bool) -> None:
+    """Bring files into their canonical form, comments kept."""
+    from layoutc.commands.fmt import fmt
+
+    _succeed(fmt(settings, paths, only_check))
+
+
+def _succeed(well: bool) -> None:
+    if not well:
+        click.get_current_context().exit(WRONG)

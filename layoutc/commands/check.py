@@ -1,0 +1,54 @@
+"""``layoutc check``: everything that can be known of a file without a machine to run it."""
+
+from __future__ import annotations
+
+from layoutc.commands.selection import read
+from layoutc.commands.settings import Settings, counted
+from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.resolve.program import Kernel, Program, Schedule
+
+
+def check(settings: Settings, paths: tuple[str, ...]) -> bool:
+    """Whether all is well with all files; says so in a line each, or what is wrong."""
+    return all([_check_file(settings, path) for path in paths])      # a list: every file is looked at
+
+
+def _check_file(settings: Settings, path: str) -> bool:
+    try:
+        program = read(path, settings)
+        plan_everything(program, settings)
+    except LayoutcError as error:
+        settings.report(error)
+        return False
+    settings.summary(f"{path}: {_summary(program)}")
+    return True
+
+
+def plan_everything(program: Program, settings: Settings) -> None:
+    """Plan every kernel with every schedule; LayoutcError with all that cannot be honoured."""
+    from layoutc.compiler import default_signature, plan_kernel
+
+    problems: dict[Diagnostic, None] = {}
+    for kernel in program.kernels:
+        for schedule in _schedules(kernel):
+            try:
+                plan_kernel(program, kernel, schedule, default_signature(kernel), settings.target)
+            except LayoutcError as error:
+                problems |= dict.fromkeys(error.diagnostics)
+            else:
+                named = "the compiler's own schedule" if schedule is None else f"schedule {schedule.name or 'default'}"
+                settings.note(f"{kernel.name}: {named} can be honoured")
+    if problems:
+        raise LayoutcError(problems)
+
+
+def _schedules(kernel: Kernel) -> tuple[Schedule | None, ...]:
+    """All that are written, and the compiler's own where no default one is."""
+    return kernel.schedules if kernel.schedule() is not None else (None, *kernel.schedules)
+
+
+def _summary(program: Program) -> str:
+    schedules = sum(len(k.schedules) for k in program.kernels)
+    holds = "holds" if program.assertions == 1 else "hold"
+    return (f"{counted(len(program.kernels), 'kernel')}, {counted(schedules, 'schedule')}, "
+            f"{counted(program.assertions, 'assertion')} {holds}")
