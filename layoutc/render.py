@@ -9,6 +9,7 @@ from functools import cache
 import jinja2
 
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
+from layoutc.lines import fold_lines
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
 from layoutc.plan.steps import Step, Steps
 from layoutc.templates_dir import templates_dir
@@ -17,7 +18,7 @@ from layoutc.templates_dir import templates_dir
 def render(plan: Plan) -> CudaSource:
     """The text of a plan and what its kernels take."""
     entries = tuple(_entry(plan, one) for one in plan.passes)
-    return CudaSource(f"{entries[0].name}.cu", render_step(plan.file) + "\n", entries)
+    return CudaSource(f"{entries[0].name}.cu", fold_lines(render_step(plan.file)) + "\n", entries)
 
 
 def render_step(step: Step | Steps) -> str:
