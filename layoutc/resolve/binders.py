@@ -15,8 +15,6 @@ from layoutc.resolve.tensors import AxisRange, Holder, same_range, same_value
 from layoutc.resolve.types import I64
 from layoutc.source import Span
 
-RANGE_SCOPE = Scope(reads="none", only="a range")
-
 
 @dataclass(slots=True)
 class Ranges:
@@ -54,10 +52,11 @@ def _grouped(value: Value) -> str:
     return f"({show(value)})" if isinstance(value, Binary) else show(value)
 
 
-def range_of(x: Expressions, written: syntax.Range) -> AxisRange:
-    """A written range, half-open."""
+def range_of(x: Expressions, written: syntax.Range, around: Mapping[str, Span]) -> AxisRange:
+    """A written range, half-open; ``around`` are the indices that it cannot use."""
+    scope = Scope(reads="none", only="a range", outside=around)
     low, high = each(
-        (written.low, written.high), lambda e: x.value(e, RANGE_SCOPE, I64, "the end of a range is an integer")
+        (written.low, written.high), lambda e: x.value(e, scope, I64, "the end of a range is an integer")
     )
     return low, _after(high) if written.inclusive else high
 
@@ -86,7 +85,7 @@ def reduction_binders(
         seen[binder.name.id] = binder.name.span
 
     def bound(binder: syntax.Binder) -> Binder:
-        range = range_of(x, binder.range) if binder.range else _told(x, holders, reduction, binder.name)
+        range = range_of(x, binder.range, seen) if binder.range else _told(x, holders, reduction, binder.name)
         if reduction.op.id in ("min", "max", "argmin", "argmax", "median"):
             _refuse_nothing(x, reduction, binder, range)
         ranges.bind(binder.name, range)

@@ -7,8 +7,9 @@ is read, so from the outputs down to the inputs each let collects what all of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from layoutc.resolve.errors import Errors
 from layoutc.resolve.forms import Forms
@@ -16,31 +17,25 @@ from layoutc.resolve.linear import (
     Facts,
     Form,
     constant,
-    has_products,
+    holds,
     joined,
     minimum,
     minus,
+    plus,
     projected,
-    refuted,
     variable,
 )
-from layoutc.resolve.overshoot import Miss, report_misses
+from layoutc.resolve.overshoot import Miss, Place, report_misses
 from layoutc.resolve.program import (
-    Binary,
-    Call,
-    Cast,
-    Compare,
     Kernel,
-    Logic,
     Read,
     Reduce,
     Sides,
     Stage,
-    Unary,
     Value,
-    Where,
 )
 from layoutc.resolve.tensors import AxisRange
+from layoutc.resolve.trees import children, parts
 
 Box = tuple[tuple[Form, Form] | None, ...]     # per axis: half-open; None: everywhere
 
@@ -84,7 +79,7 @@ class _Prover:
             self.sides[stage.name] = stage.edges or ((None, None),) * len(ranges)
             self.stages[stage.name] = stage
         for output, equation in zip(kernel.outputs, kernel.equations, strict=True):
-            self._visit_over(equation.value, equation.indices, self.boxes[output.name], "")
+            self._visit_over(equation.value, equation.indices, self.boxes[output.name], "equation")
         for stage in reversed(kernel.stages):
             self._visit_stage(stage)
         self._visit_rules()
@@ -92,60 +87,62 @@ class _Prover:
     def _forms(self, facts: Facts, indices: Mapping[str, Form]) -> Forms:
         return Forms(facts, indices, self.counter)
 
-    def _visit_over(self, value: Value, names: tuple[str, ...], box: Box, let: str) -> None:
+    def _visit_over(self, value: Value, names: tuple[str, ...], box: Box, place: Place) -> None:
         facts = self.base.copy()
         indices = {name: variable(name) for name in names}
         for name, axis in zip(names, box, strict=True):
             if axis is not None:
                 facts.between(axis[0], indices[name], axis[1])
-        self._visit(value, self._forms(facts, indices), let)
+        self._visit(value, self._forms(facts, indices), place)
 
     def _visit_stage(self, stage: Stage) -> None:
         """A let with a domain is computed there; a formula wherever it is read; one that nothing reads, nowhere."""
         if stage.domain is not None:
-            self._visit_over(stage.value, stage.indices, self.boxes[stage.name], stage.name)
+            self._visit_over(stage.value, stage.indices, self.boxes[stage.name], "domain")
         elif stage.name in self.read_at:
             facts = self.base.copy()
             facts.at_least_zero += self.read_at[stage.name]
             indices = {name: variable(_parameter(stage.name, k)) for k, name in enumerate(stage.indices)}
-            self._visit(stage.value, self._forms(facts, indices), stage.name)
+            self._visit(stage.value, self._forms(facts, indices), "let")
 
     def _visit_rules(self) -> None:
         """What the values of edge rules read lies inside; no index is around them."""
         for sides in self.sides.values():
             for rule in (rule for axis in sides for rule in axis):
                 if rule is not None and rule.value is not None:
-                    for read in reads_of(rule.value):
-                        self._check(read, self._forms(self.base.copy(), {}), ((None, None),) * len(read.indices), "")
+                    for read in (part for part in parts(rule.value) if isinstance(part, Read)):
+                        self._check_inside(read)
 
-    def _visit(self, value: Value, forms: Forms, let: str) -> None:
+    def _check_inside(self, read: Read) -> None:
+        self._check(read, self._forms(self.base.copy(), {}), ((None, None),) * len(read.indices), "rule")
+
+    def _visit(self, value: Value, forms: Forms, place: Place) -> None:
         match value:
             case Read():
                 for index in value.indices:
-                    self._visit(index, forms, let)
+                    self._visit(index, forms, place)
                 here = Forms(forms.facts.copy(), forms.indices, self.counter)
-                self._check(value, here, self.sides[value.tensor], let)
+                self._check(value, here, self.sides[value.tensor], place)
             case Reduce(_, binders, body):
                 facts = forms.facts.copy()
                 inner = self._forms(facts, {**forms.indices, **{b.name: variable(b.name) for b in binders}})
                 for binder in binders:
                     facts.between(inner.of(binder.low), variable(binder.name), inner.of(binder.high))
-                self._visit(body, inner, let)
+                self._visit(body, inner, place)
             case _:
                 for child in children(value):
-                    self._visit(child, forms, let)
+                    self._visit(child, forms, place)
 
-    def _check(self, read: Read, forms: Forms, sides: tuple[Sides, ...], let: str) -> None:
+    def _check(self, read: Read, forms: Forms, sides: tuple[Sides, ...], place: Place) -> None:
         subscripts = [forms.of(index) for index in read.indices]
         for axis, (at, box, rules) in enumerate(zip(subscripts, self.boxes[read.tensor], sides, strict=True)):
             if box is None:
                 continue
             gaps = (minus(at, box[0]), minus(minus(box[1], at), constant(1)))
             for side, (gap, rule) in enumerate(zip(gaps, rules, strict=True)):
-                if rule is None:
-                    least = minimum(gap, forms.facts)
-                    if least < 0 and not (has_products(gap, forms.facts) and refuted(gap, forms.facts)):
-                        self.misses.append(Miss(read, axis, side, least, gap, forms.facts, let))
+                if rule is None and not holds(gap, forms.facts):
+                    least = _least(gap, forms.facts)
+                    self.misses.append(Miss(read, axis, side, least, gap, forms.facts, place))
         stage = self.stages.get(read.tensor)
         if stage is not None and stage.domain is None:
             self._collect(stage, subscripts, forms.facts)
@@ -161,34 +158,21 @@ class _Prover:
             self.read_at[stage.name] = known if before is None else joined(before, known)
 
 
+def _least(gap: Form, facts: Facts) -> float:
+    """The least value of a gap that cannot be excluded: by elimination, sharpened by search."""
+    least = minimum(gap, facts)
+    if not -inf < least < 0:
+        return -inf
+    low, high = int(least), -1      # it is never below low, and may be high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if holds(plus(gap, constant(-middle)), facts):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _parameter(let: str, number: int) -> str:
     """The variable of a let's index; no name of a file holds a dot."""
     return f"{let}.{number}"
-
-
-def children(value: Value) -> tuple[Value, ...]:
-    """The operands of a value; a reduction's body, a read's subscripts."""
-    match value:
-        case Unary(_, operand) | Cast(operand):
-            return (operand,)
-        case Binary(_, left, right) | Compare(_, left, right) | Logic(_, left, right):
-            return left, right
-        case Where(test, yes, no):
-            return test, yes, no
-        case Call(_, arguments):
-            return arguments
-        case Read(_, indices):
-            return indices
-        case Reduce(_, _, body):
-            return (body,)
-    return ()
-
-
-def reads_of(value: Value) -> Iterator[Read]:
-    """Every read in a value."""
-    pending = [value]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, Read):
-            yield value
-        pending += children(value)

@@ -82,9 +82,12 @@ class Typing:
         if not isinstance(draft, Bare) and draft.type == BOOL:
             return draft
         what = "a number" if isinstance(draft, Bare) else str(draft.type)
+        written = self._short(draft.span)
+        reduction = needed_by[1:-1] in ("any", "all", "count")
         self.errors.refuse(
             "type", draft.span, f"{needed_by} needs a truth value, not {what}", f"this is {what}",
-            help=f"compare it: `{self._short(draft.span)} != 0`",
+            help=f"its body ends before a comparison; write `({written} != 0)`" if reduction
+            else f"compare it: `{written} != 0`",
         )
 
     def common(self, drafts: Sequence[Draft], span: Span) -> Type | None:

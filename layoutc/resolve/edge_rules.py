@@ -60,17 +60,18 @@ def _refuse_second(x: Expressions, edge: syntax.Edge, axis: int | None, first: s
     x.errors.refuse(
         "duplicate-edge", edge.span, f"the edge of `{edge.tensor.id}`{where} is given twice", "again",
         others=[Label(first.span, "first given here")],
-        help="give both sides in one clause: `edge x[0] = (nearest, wrap)`",
+        help="" if axis is None else f"give both sides at once: `edge {edge.tensor.id}[{axis}] = (nearest, wrap)`",
     )
 
 
 def _rule(x: Expressions, holder: Holder, rule: syntax.EdgeRule) -> EdgeRule:
     name = rule.name.id
     if name not in RULES:
-        other = _ELSEWHERE.get(name.lower())
+        near = did_you_mean(name, [*RULES, *_ELSEWHERE])
+        other = _ELSEWHERE.get(name.lower()) or _ELSEWHERE.get(near.removeprefix("did you mean `").removesuffix("`?"))
         x.errors.refuse(
             "unknown-rule", rule.name.span, f"there is no edge rule `{name}`", "unknown",
-            help=f"did you mean `{other}`?" if other else did_you_mean(name, RULES),
+            help=f"did you mean `{other}`?" if other else near,
             notes=["the rules are constant(value), nearest, reflect, mirror and wrap, as in scipy.ndimage"],
         )
     if name != "constant":

@@ -11,7 +11,7 @@ from layoutc.parse import syntax
 from layoutc.resolve import functions, operators, reductions
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.drafts import Bare, Draft, Typing
-from layoutc.resolve.errors import Errors, axes, each, expected
+from layoutc.resolve.errors import Errors, Refused, axes, each, expected
 from layoutc.resolve.program import Binder, Cast, Const, Index, Read, Value
 from layoutc.resolve.types import BOOL, I64, U64, Type
 from layoutc.source import Span
@@ -24,6 +24,7 @@ class Scope:
     indices: Mapping[str, Span] = field(default_factory=dict)   # in scope, and where each was bound
     reads: Literal["all", "inputs", "none"] = "all"
     only: str = ""                                              # "a range": why indices are not in scope
+    outside: Mapping[str, Span] = field(default_factory=dict)   # indices that this keeps out
 
     @property
     def knows(self) -> str:
@@ -134,6 +135,8 @@ class Expressions:
                 "misused-name", name.span, f"`{name.id}` is a layout, and a number is needed", "a layout",
                 help=f"`size({name.id})` and `cosize({name.id})` are numbers",
             )
+        if name.id in scope.outside:
+            self._forbid(name.span, f"the index `{name.id}`", scope)
         known = [*scope.indices, *self.kernel.extents, *self.statics.constants]
         where = f"in {scope.only}, which {scope.knows}" if scope.only else "here"
         self.errors.refuse(
@@ -145,18 +148,22 @@ class Expressions:
         name = e.function.id
         if name in functions.STATIC_FUNCTIONS:
             return self.typing.number(self.statics.integer(e), e.span)
-        if name not in functions.FUNCTIONS:
-            self._refuse_function(e.function)
-        return functions.call(self.typing, e.function, each(e.arguments, lambda a: self.draft(a, scope)), e.span)
+        known = name in functions.FUNCTIONS
+        if not known:
+            self._report_function(e.function)
+        arguments = each(e.arguments, lambda a: self.draft(a, scope))
+        if not known:
+            raise Refused
+        return functions.call(self.typing, e.function, arguments, e.span)
 
-    def _refuse_function(self, name: syntax.Name) -> NoReturn:
+    def _report_function(self, name: syntax.Name) -> None:
         if name.id in self.kernel.tensor_names():
             help = f"an element is read with brackets: `{name.id}[…]`"
         elif name.id in self.statics.layouts:
             help = "a name before `(` is a function of the language, never a layout"
         else:
             help = functions.known_elsewhere(name.id, [*functions.FUNCTIONS, *functions.REDUCTIONS])
-        self.errors.refuse("unknown-function", name.span, f"there is no function `{name.id}`", "unknown", help=help)
+        self.errors.report("unknown-function", name.span, f"there is no function `{name.id}`", "unknown", help=help)
 
     def _read(
         self, e: syntax.Subscript, base: syntax.Expression, indices: tuple[syntax.Expression, ...], scope: Scope
@@ -166,13 +173,14 @@ class Expressions:
         if scope.reads == "none":
             self._forbid(e.span, f"a read of `{base.id}`", scope)
         target = self.kernel.target(base, scope)
+        subscripts = each(indices, lambda i: self.subscript(i, scope))
         if len(indices) != target.rank:
             self.errors.refuse(
                 "rank", e.span, f"`{base.id}` has {axes(target.rank)}",
                 expected(len(indices), "subscript"),
                 help=f"a scalar is read `{base.id}[]`" if target.rank == 0 else "",
             )
-        return Read(base.id, tuple(each(indices, lambda i: self.subscript(i, scope))), target.type, e.span)
+        return Read(base.id, tuple(subscripts), target.type, e.span)
 
     def subscript(self, e: syntax.Expression, scope: Scope) -> Value:
         """An integer expression, as i64."""

@@ -10,8 +10,8 @@ from layoutc.resolve.linear import (
     Facts,
     Form,
     constant,
+    holds,
     is_tame,
-    minimum,
     minus,
     number,
     plus,
@@ -83,7 +83,7 @@ class Forms:
         if not type.is_integer or type.name == "i64":
             return type.is_integer
         low, high = integer_range(type)
-        return minimum(form, self.facts) >= low and minimum(minus(constant(high), form), self.facts) >= 0
+        return holds(minus(form, constant(low)), self.facts) and holds(minus(constant(high), form), self.facts)
 
     def _fresh(self) -> Form:
         self.names[0] += 1
@@ -140,21 +140,21 @@ class Forms:
     def _division_by_variable(self, op: str, left: Form, right: Form) -> Form | None:
         """By something that is not negative: by 0 it gives 0."""
         result = self._fresh()
-        if minimum(right, self.facts) < 0:
+        if not holds(right, self.facts):
             return result
         some, none = Facts([minus(right, constant(1))]), Facts(zero=[right, result])
         rest = result if op == "%" else minus(left, times(result, right))
         some.between({}, rest, right)
-        if op == "//" and minimum(left, self.facts) >= 0:
+        if op == "//" and holds(left, self.facts):
             self.facts.between({}, result, plus(left, constant(1)))
         self.facts.choices.append([some, none])
         return result
 
     def _extreme(self, left: Form, right: Form, *, largest: bool) -> Form:
         difference = minus(left, right) if largest else minus(right, left)
-        if minimum(difference, self.facts) >= 0:
+        if holds(difference, self.facts):
             return left
-        if minimum(plus({}, difference, -1), self.facts) >= 0:
+        if holds(plus({}, difference, -1), self.facts):
             return right
         result = self._fresh()
         self.facts.choices.append([
@@ -166,28 +166,28 @@ class Forms:
     def _where(self, test: Value, yes: Form, no: Form) -> Form:
         result = self._fresh()
         alternatives = []
-        for chosen, holds in ((yes, True), (no, False)):
-            for facts in self.alternatives(test, holds):
+        for chosen, outcome in ((yes, True), (no, False)):
+            for facts in self.alternatives(test, outcome):
                 facts.zero.append(minus(result, chosen))
                 alternatives.append(facts)
         self.facts.choices.append(alternatives)
         return result
 
-    def alternatives(self, condition: Value, holds: bool = True) -> list[Facts]:
+    def alternatives(self, condition: Value, outcome: bool = True) -> list[Facts]:
         """The ways in which a condition holds (or fails): of each, the facts; no facts where nothing is known."""
         match condition:
             case Const(bool(value)):
-                return [Facts()] if value == holds else []
+                return [Facts()] if value == outcome else []
             case Unary("not", operand):
-                return self.alternatives(operand, not holds)
-            case Logic(op, left, right) if (op == "and") == holds:
-                pairs = list(product(self.alternatives(left, holds), self.alternatives(right, holds)))
+                return self.alternatives(operand, not outcome)
+            case Logic(op, left, right) if (op == "and") == outcome:
+                pairs = list(product(self.alternatives(left, outcome), self.alternatives(right, outcome)))
                 return [_both(a, b) for a, b in pairs] if len(pairs) <= MOST_ALTERNATIVES else [Facts()]
             case Logic(_, left, right):
-                either = [*self.alternatives(left, holds), *self.alternatives(right, holds)]
+                either = [*self.alternatives(left, outcome), *self.alternatives(right, outcome)]
                 return either if len(either) <= MOST_ALTERNATIVES else [Facts()]
             case Compare(op, left, right) if left.type.is_integer:
-                return _comparison(op if holds else NEGATED[op], minus(self.of(left), self.of(right)))
+                return _comparison(op if outcome else NEGATED[op], minus(self.of(left), self.of(right)))
         return [Facts()]
 
     def assume(self, condition: Value) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from layoutc.diagnostics import did_you_mean
 from layoutc.parse import syntax
@@ -98,13 +99,22 @@ def _check_count(typing: Typing, name: str, given: int, span: Span) -> None:
 
 def _call_at(typing: Typing, name: str, arguments: Sequence[Draft], type: Type, span: Span) -> Value:
     if name in FLOAT_FUNCTIONS and not type.is_float:
-        culprit = next(iter(arguments))
-        typing.float_needed(f"`{name}`", typing.natural(culprit) if isinstance(culprit, Bare) else culprit)
+        _refuse_integers(typing, name, arguments, type, span)
     type = arithmetic_type(type) if name in ("abs", "sign") else number_type(type)
     values = [typing.into(a, type, f"`{name}` computes in {type}") for a in arguments]
     if name in EXTREMES:
         return _extreme(name if type.is_float else name[-3:], values, type, span)
     return Call(name, tuple(values), type, span)
+
+
+def _refuse_integers(typing: Typing, name: str, arguments: Sequence[Draft], type: Type, span: Span) -> NoReturn:
+    typed = next((a for a in arguments if not isinstance(a, Bare)), None)
+    if typed is not None:
+        typing.float_needed(f"`{name}`", typed)
+    written = typing.errors.text(span)
+    typing.errors.refuse(
+        "type", span, f"`{name}` gives a float, and {type} is needed here", "a float", help=f"write `{type}({written})`"
+    )
 
 
 def _extreme(name: str, values: list[Value], type: Type, span: Span) -> Value:

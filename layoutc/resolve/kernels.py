@@ -18,7 +18,7 @@ from layoutc.resolve.errors import Errors, Refused, axes
 from layoutc.resolve.expressions import Expressions, Scope, Target
 from layoutc.resolve.lets import domain_of, lets_in_order, written_ranges
 from layoutc.resolve.program import Binder, Check, Const, Equation, Kernel, Schedule, Sides, Stage, Tensor, Value
-from layoutc.resolve.tensors import AxisRange, Holder, bound_extents, declare, first_declared
+from layoutc.resolve.tensors import AxisRange, Holder, bound_extents, declare, first_declared, names_in
 from layoutc.resolve.types import BOOL
 from layoutc.source import Span
 
@@ -184,7 +184,7 @@ class KernelResolver:
                 found[equation.output.id] = equation
                 self._bind_brackets(equation, holder)
         for output in self.written.outputs:
-            if output.name.id not in found and output.name.id in self.holders:
+            if output.name.id not in found and self.holders[output.name.id].name is output.name:
                 self.errors.report(
                     "missing-equation", output.name.span, f"the output `{output.name.id}` has no equation",
                     "never computed", help=f"write `{output.name.id}[…] = …`",
@@ -206,7 +206,8 @@ class KernelResolver:
     def _bind_brackets(self, equation: syntax.Equation, holder: Holder) -> None:
         names = [self._bracket(index) for index in equation.indices]
         named = [n for n in names if n is not None]
-        self._distinct(named)
+        if not self._distinct(named):
+            raise Refused
         if len(names) != holder.rank:
             self.errors.refuse(
                 "rank", equation.span, f"`{holder.name.id}` has {axes(holder.rank)}", f"{len(names)} indices",
@@ -237,21 +238,25 @@ class KernelResolver:
                 others=[Label(first, what)], help="choose another name for the index",
             )
 
-    def _distinct(self, names: Iterable[syntax.Name]) -> None:
+    def _distinct(self, names: Iterable[syntax.Name]) -> bool:
+        """Whether no name stands twice; reports those that do."""
+        distinct = True
         seen: dict[str, Span] = {}
         for name in names:
             if name.id in seen:
+                distinct = False
                 self.errors.report(
                     "bad-bracket", name.span, f"the index `{name.id}` stands twice in these brackets", "again",
                     others=[Label(seen[name.id], "first here")],
                 )
             seen.setdefault(name.id, name.span)
+        return distinct
 
     def _equation(self, output: syntax.TensorDeclaration, equations: dict[str, syntax.Equation]) -> list[Equation]:
         written, holder = equations.get(output.name.id), self.holders.get(output.name.id)
         if written is None or holder is None:
             return []
-        names = [i for i in written.indices if isinstance(i, syntax.Name)]
+        names = [n for index in written.indices for n in names_in(index)]
         with suppress(Refused):
             scope = Scope().within(names)
             if holder.type is None:

@@ -14,11 +14,12 @@ from layoutc.resolve.tensors import AxisRange, Holder
 
 def written_ranges(x: Expressions, ranges: Ranges, let: syntax.Let) -> tuple[AxisRange | None, ...]:
     """The ranges that a let's brackets give, None for an index without one."""
+    around = {b.name.id: b.name.span for b in let.binders}
 
     def one(binder: syntax.Binder) -> AxisRange | None:
         if binder.range is None:
             return None
-        range = range_of(x, binder.range)
+        range = range_of(x, binder.range, around)
         ranges.bind(binder.name, range)
         return range
 

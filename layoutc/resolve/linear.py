@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import combinations, islice, product
 from math import gcd, inf
 
 Monomial = tuple[str, ...]          # names, sorted; () is 1
@@ -18,7 +18,7 @@ Form = dict[Monomial, int]          # no coefficient is 0
 
 MOST_LEAVES = 64            # combinations of alternatives that are tried
 MOST_ROWS = 300             # inequalities alive during one elimination
-MOST_DEGREE = 3
+MOST_DEGREE = 4
 LARGEST = 2**20             # larger coefficients might wrap in 64 bits
 _VALUE: Monomial = ("",)    # stands for the form whose least value is asked for
 
@@ -130,31 +130,32 @@ class Facts:
         )
 
 
+def about(forms: Iterable[Form], facts: Facts) -> Facts:
+    """The facts that can matter for these forms."""
+    return facts.about(_names(forms))
+
+
 def _names(forms: Iterable[Form]) -> set[str]:
     return {name for form in forms for monomial in form for name in monomial}
 
 
 def minimum(form: Form, facts: Facts) -> float:
-    """The least value of a form: a proved lower bound, -inf where none is found, inf where the facts contradict."""
+    """A lower bound of a form, -inf where none is found, inf where the facts contradict; ``holds`` proves more."""
     fixed = number(form)
     if fixed is not None:
         return fixed
-    near = facts.about(_names([form]))
+    near = about([form], facts)
     return min((_leaf_minimum(form, *leaf) for leaf in near.leaves()), default=-inf)
 
 
-def refuted(form: Form, facts: Facts) -> bool:
-    """Whether the form cannot be below 0; with products stronger than the least value: the opposite has products."""
-    near = facts.about(_names([form]))
+def holds(form: Form, facts: Facts) -> bool:
+    """Whether a form is proved not to be below 0, by refuting that it is."""
+    fixed = number(form)
+    if fixed is not None:
+        return fixed >= 0
+    near = about([form], facts)
     opposite = minus(constant(-1), form)
     return all(eliminated([opposite, *rows], zero, keep=lambda name: False) is None for rows, zero in near.leaves())
-
-
-def has_products(form: Form, facts: Facts) -> bool:
-    """Whether a product of variables is among what is known of a form."""
-    near = facts.about(_names([form]))
-    every = [form, *near.at_least_zero, *(f for c in near.choices for way in c for f in way.at_least_zero)]
-    return any(len(m) > 1 for f in every for m in f)
 
 
 def _leaf_minimum(form: Form, rows: list[Form], zero: list[Form]) -> float:
@@ -171,7 +172,7 @@ def _leaf_minimum(form: Form, rows: list[Form], zero: list[Form]) -> float:
 
 def lower_bounds(form: Form, facts: Facts, names: set[str]) -> list[Form]:
     """Forms over some names alone that the form is never less than; without choices."""
-    near = facts.about(_names([form]))
+    near = about([form], facts)
     rest = eliminated(
         [minus({_VALUE: 1}, form), *near.at_least_zero], near.zero, keep=lambda name: name == "" or name in names
     )
@@ -263,13 +264,21 @@ def _products(rows: list[Form]) -> list[Form]:
         return []
     positive = {m[0] for row in rows for m, c in row.items() if len(row) == 1 and len(m) == 1 and c > 0}
     found: list[Form] = []
-    for monomial in wanted:
-        for factor in set(monomial) & positive:
-            others = list(monomial)
-            others.remove(factor)
-            about = [row for row in rows if all(len(m) < MOST_DEGREE for m in row) and tuple(others) in row]
-            found += [times(row, variable(factor)) for row in islice(about, 8)]
+    for part, rest in dict.fromkeys(split for monomial in sorted(wanted) for split in _splits(monomial)):
+        if positive.issuperset(rest):
+            about = [row for row in rows if part in row and all(len(m) + len(rest) <= MOST_DEGREE for m in row)]
+            found += [times(row, {rest: 1}) for row in islice(about, 8)]
     return found
+
+
+def _splits(monomial: Monomial) -> Iterator[tuple[Monomial, Monomial]]:
+    """Every way to take some factors of a product, and what is left."""
+    for count in range(1, len(monomial)):
+        for chosen in combinations(range(len(monomial)), count):
+            yield (
+                tuple(name for k, name in enumerate(monomial) if k in chosen),
+                tuple(name for k, name in enumerate(monomial) if k not in chosen),
+            )
 
 
 class _Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import replace
+from typing import NoReturn
 
 from layoutc.resolve.arithmetic import COMPARISONS, Fault, compare, number_operation
 from layoutc.resolve.drafts import Bare, Draft, Typing
@@ -15,7 +16,7 @@ def binary(typing: Typing, op: str, left: Draft, right: Draft, span: Span) -> Dr
     """``+ - * / // % **``, a comparison, ``and``, ``or``."""
     if op in ("and", "or"):
         one, two = typing.boolean(left, f"`{op}`"), typing.boolean(right, f"`{op}`")
-        return Logic(cast("Logic", op), one, two, span)  # type: ignore[arg-type]
+        return Logic(op, one, two, span)  # type: ignore[arg-type]
     if op in COMPARISONS:
         return _comparison(typing, op, left, right, span)
     if isinstance(left, Bare) and isinstance(right, Bare):
@@ -46,22 +47,38 @@ def _negative(typing: Typing, operand: Draft, type: Type, span: Span) -> Value:
 def _bare(typing: Typing, op: str, left: Bare, right: Bare, span: Span) -> Bare:
     if left.number is not None and right.number is not None:
         try:
-            return typing.number(number_operation(op, left.number, right.number), span)
+            result = typing.number(number_operation(op, left.number, right.number), span)
         except Fault as fault:
             typing.errors.refuse(fault.slug, span, fault.message, "evaluated here")
+        return _quotient(typing, result, span) if op == "/" else result
     floating = left.floating or right.floating or op == "/"
     if op == "**":
         return Bare(lambda type: _power_at(typing, left, right, type, span), span, floating)
     return Bare(lambda type: _compute(typing, op, left, right, type, span), span, floating)
 
 
+def _quotient(typing: Typing, result: Bare, span: Span) -> Bare:
+    """``1 / 2`` is a number where a float is needed, and no integer."""
+
+    def at(type: Type) -> Value:
+        if not type.is_float:
+            _refuse_division(typing, type, span)
+        return result.at(type)
+
+    return replace(result, at=at)
+
+
+def _refuse_division(typing: Typing, type: Type, span: Span) -> NoReturn:
+    typing.errors.refuse(
+        "integer-division", span, f"`/` divides floats, and {type} is needed here", f"in {type}",
+        help="write `//`, which floors, or cast both sides: `f32(a) / f32(b)`",
+    )
+
+
 def _compute(typing: Typing, op: str, left: Draft, right: Draft, type: Type, span: Span) -> Value:
     computes = arithmetic_type(type)
     if op == "/" and not computes.is_float:
-        typing.errors.refuse(
-            "integer-division", span, f"`/` divides floats, and these are {type}", "of integers",
-            help="write `//`, which floors, or cast both sides: `f32(a) / f32(b)`",
-        )
+        _refuse_division(typing, type, span)
     said = f"`{op}` computes in {computes}"
     one, two = typing.into(left, computes, said), typing.into(right, computes, said)
     return Binary(op, one, two, computes, span)  # type: ignore[arg-type]

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
+from typing import Literal
 
 from layoutc.resolve.errors import Errors
-from layoutc.resolve.linear import Facts, Form, lower_bounds
+from layoutc.resolve.linear import Facts, Form, about, lower_bounds
 from layoutc.resolve.program import Kernel, Read
+from layoutc.resolve.trees import parts
+
+_NOTES = {
+    "let": "a `let` without an edge rule is a formula: this holds for the places where it is read",
+    "rule": "the value of an edge rule is read inside its tensor, without an edge rule of its own",
+}
+Place = Literal["equation", "domain", "let", "rule"]
+
+MOST_TOLD = 2**10        # how far data may go and be worth a number: the range of a byte, not of an i32
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class Miss:
     least: float            # the proved lower bound of the gap, below 0; -inf: none
     gap: Form               # what must not be negative
     facts: Facts
-    let: str                # the let whose formula reads, or ""
+    place: Place            # what reads: an equation, a let over its domain or as a formula, the value of an edge rule
 
 
 def report_misses(kernel: Kernel, misses: Iterable[Miss], errors: Errors) -> None:
@@ -39,48 +49,83 @@ def _report(kernel: Kernel, miss: Miss, others: int, errors: Errors) -> None:
     read, tensor = errors.text(miss.read.span), miss.read.tensor
     side = ("before the start", "past the end")[miss.side]
     where = f"{side} of axis {miss.axis} of `{tensor}`"
-    needs = [] if miss.least > -inf else _needs(kernel, miss)
-    if miss.least > -inf:
-        message = f"`{read}` can read {int(-miss.least)} {where}"
-        label = f"as far as {int(-miss.least)} {side}"
-    elif needs:
-        message = f"`{read}` can read {where}"
-        label = f"{needs[0][0]} {side}"
+    needs = _needs(kernel, miss)
+    told = miss.least > -inf and not (_is_data(miss) and miss.least < -MOST_TOLD)
+    far = f"{int(-miss.least)} " if told else ""
+    label = f"as far as {far}{side}" if told else f"{needs[0][0]} {side}" if needs else f"how far {side} is not known"
+    if _is_exact(miss) and (told or needs):
+        message = f"`{read}` can read {far}{where}"
     else:
-        message = f"`{read}` is not proved to stay inside: it may read {where}"
-        label = f"how far {side} is not known"
-    notes = [f"the let `{miss.let}` is a formula: this holds for the places where it is read"] if miss.let else []
+        message = f"`{read}` is not proved to stay inside: it may read {far}{where}"
+    notes = [_NOTES[miss.place]] if miss.place in _NOTES else []
     if others:
         notes.append(f"{others} more {'read' if others == 1 else 'reads'} of `{tensor}` can leave it there")
     errors.report(
-        "out-of-bounds", miss.read.indices[miss.axis].span, message, label, notes=notes, help=_help(kernel, miss, needs)
+        "out-of-bounds", miss.read.indices[miss.axis].span, message, label, notes=notes,
+        help=_help(errors, kernel, miss, needs),
     )
 
 
-def _help(kernel: Kernel, miss: Miss, needs: list[tuple[str, str]]) -> str:
+def _help(errors: Errors, kernel: Kernel, miss: Miss, needs: list[tuple[str, str]]) -> str:
     tensor = miss.read.tensor
-    edge = f"give it an edge rule, such as `edge {tensor} = nearest`"
-    if needs:
-        return f"`{needs[0][1]}`, or {edge}"
-    if miss.least > -inf:
-        outputs = ", ".join(o.name for o in kernel.outputs if o.extents)
-        return f"{edge}, or compute less: make {outputs} shorter" if outputs else edge
-    return edge
+    edge = f"give `{tensor}` an edge rule, such as `edge {tensor} = nearest`"
+    requirement = next((require for _, require in needs if require), "")
+    if _is_data(miss):
+        written = errors.text(miss.read.indices[miss.axis].span)
+        return f"keep it inside, such as `clamp({written}, 0, {_last(errors, kernel, miss)})`, or {edge}"
+    if miss.place == "rule":
+        return f"`{requirement}`" if requirement else ""
+    if requirement:
+        return f"`{requirement}`, or {edge}"
+    shorter = _shorter(kernel, miss, errors)
+    return f"{edge}, or {shorter}" if shorter else edge
+
+
+def _is_exact(miss: Miss) -> bool:
+    """Whether the bound is reached: the forms are linear in indices and extents, with nothing in between."""
+    near = about([miss.gap], miss.facts)
+    return not near.choices and all(
+        len(m) <= 1 and not any(name.startswith("?") for name in m)
+        for form in (miss.gap, *near.at_least_zero, *near.zero)
+        for m in form
+    )
+
+
+def _is_data(miss: Miss) -> bool:
+    """Whether the subscript is read from a tensor."""
+    return any(isinstance(value, Read) for value in parts(miss.read.indices[miss.axis]))
+
+
+def _last(errors: Errors, kernel: Kernel, miss: Miss) -> str:
+    """The last index of the axis, as one would write it."""
+    extents = next((t.extents for t in kernel.inputs if t.name == miss.read.tensor), ())
+    return f"{errors.text(extents[miss.axis].span)} - 1" if extents else "n - 1"
+
+
+def _shorter(kernel: Kernel, miss: Miss, errors: Errors) -> str:
+    """By how much an output would have to end earlier, where that alone keeps the read in."""
+    for output, equation in zip(kernel.outputs, kernel.equations, strict=True):
+        for axis, name in enumerate(equation.indices):
+            step = -miss.gap.get((name,), 0)
+            if miss.side == 1 and step > 0 and miss.place == "equation" and miss.least > -inf:
+                less = -(int(miss.least) // step)
+                return f"end axis {axis} of `{output.name}` at `{errors.text(output.extents[axis].span)} - {less}`"
+    return ""
 
 
 def _needs(kernel: Kernel, miss: Miss) -> list[tuple[str, str]]:
     """How far the read goes in terms of the extents, and the requirement that would keep it in; simplest first."""
     bounds = lower_bounds(miss.gap, miss.facts, set(kernel.extents))
-    plain = [b for b in bounds if b and all(len(m) <= 1 for m in b)]
+    plain = [b for b in bounds if any(b) and all(len(m) <= 1 for m in b)]
     plain.sort(key=lambda b: (len(b), sorted(b)))
     return [(_show({m: -c for m, c in b.items()}), _requirement(b)) for b in plain]
 
 
 def _requirement(form: Form) -> str:
-    """``require H >= W + 1`` of ``H - W - 1 >= 0``."""
+    """``require H >= W + 1`` of ``H - W - 1 >= 0``; nothing where only an extent of 0 would do."""
     left = {m: c for m, c in form.items() if c > 0}
     right = {m: -c for m, c in form.items() if c < 0}
-    return f"require {_show(left)} >= {_show(right)}"
+    return f"require {_show(left)} >= {_show(right)}" if any(left) else ""
 
 
 def _show(form: Form) -> str:

@@ -136,8 +136,7 @@ class _Resolver:
             name = written.name.id if written.name else None
             if name in first:
                 self._duplicate_schedule(written, first[name])
-                continue
-            first[name] = written
+            first.setdefault(name, written)
             schedule = ScheduleResolver(self.errors, self.statics, surface, written).resolve()
             if schedule is not None:
                 schedules.append(schedule)
