@@ -230,9 +230,11 @@ ERF = np.vectorize(math.erf, otypes=[np.float64])
 
 def math_function(name: str, type: str) -> Function:
     takes = (type, type) if name in ("atan2", "hypot", "pow") else (type,)
-    named: dict[str, Callable[..., Array]] = {"rsqrt": lambda a: 1 / np.sqrt(a), "erf": ERF, "atan2": np.arctan2, "pow": np.power}
-    inverse = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}.get(name, name)
-    exact: Callable[..., Array] = named[name] if name in named else getattr(np, inverse)
+    named: dict[str, Callable[..., Array]] = {
+        "rsqrt": lambda a: 1 / np.sqrt(a), "erf": ERF, "pow": np.power,
+        "atan2": np.arctan2, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    }  # fmt: skip
+    exact: Callable[..., Array] = named[name] if name in named else getattr(np, name)
     text = f"{name}({', '.join(f'{a}[i]' for a in 'ab'[: len(takes)])})"
     return Function(f"{name}_{type}", text, takes, type, exact)
 

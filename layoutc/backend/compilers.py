@@ -8,6 +8,7 @@ import platform
 import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,12 +33,17 @@ class Compiler:
 
     command: tuple[str, ...]
     identity: str           # path, size and date of the program
-    is_zig: bool = False
+
+    @property
+    def is_zig(self) -> bool:
+        """Whether it is ``zig cc``, which links what it needs and adds sanitizers of its own."""
+        return os.path.basename(self.command[0]).startswith("zig")
 
     def build(self, name: str, source: Path, target: Path, flags: tuple[str, ...]) -> None:
         """Compile ``source`` to the shared library ``target``; BuildError says what the compiler said."""
-        libraries = () if self.is_zig else ("-nostdlib", "-lm", "-lc")
-        command = [*self.command, *COMMON, *self._own_flags(), *flags, str(source), "-o", str(target), *libraries]
+        command = [*self.command, *COMMON, *self._own_flags(), *flags, str(source), "-o", str(target)]
+        command += () if self.is_zig else ("-nostdlib", "-lm", "-lc")
+        command += ("-lpthread", "-lrt") if sys.platform == "linux" else ()
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0:
             raise BuildError(name, done.stderr)
@@ -85,7 +91,7 @@ def _zig() -> Compiler | None:
     for folder in found.submodule_search_locations or () if found else ():
         program = os.path.join(folder, "zig")
         if os.path.exists(program):
-            return Compiler((program, "cc", "-x", "c++"), _identity(program), is_zig=True)
+            return Compiler((program, "cc", "-x", "c++"), _identity(program))
     return None
 
 
