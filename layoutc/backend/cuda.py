@@ -6,11 +6,13 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from layoutc.backend.cache import cached, key_of
 from layoutc.backend.errors import BuildError, MissingToolError
 from layoutc.backend.headers import device_text
 from layoutc.backend.types import numpy_dtype
@@ -43,7 +45,7 @@ class CudaEntry:
     """One kernel and how its arguments are passed."""
 
     entry: Entry
-    kernel: Any             # cupy.RawKernel
+    kernel: Any             # cupy.cuda.function.Function
 
     def launch(self, blocks: int, args: Sequence[object], stream: object) -> None:
         """See CudaModule.launch."""
@@ -76,7 +78,7 @@ def _passed(param: Param, arg: Any) -> object:
 def as_stream(stream: Any) -> Any:
     """A CuPy stream from one, from an address, or from an object with ``cuda_stream`` or ``__cuda_stream__``."""
     cupy = _cupy()
-    if isinstance(stream, cupy.cuda.stream.BaseStream if hasattr(cupy.cuda.stream, "BaseStream") else cupy.cuda.Stream):
+    if isinstance(stream, cupy.cuda.stream._BaseStream):
         return stream
     if hasattr(stream, "__cuda_stream__"):
         return cupy.cuda.ExternalStream(stream.__cuda_stream__()[1])
@@ -84,26 +86,34 @@ def as_stream(stream: Any) -> Any:
 
 
 def load_cuda(source: CudaSource) -> CudaModule:
-    """Compile a text for the current GPU, or find it in CuPy's cache.
+    """Compile a text for the current GPU, or find it in the cache.
 
+    NVRTC is called here and not through CuPy's RawModule, which always flushes subnormal numbers to zero.
     Raises MissingToolError without CuPy or a GPU, BuildError if the text does not compile.
     """
     problem = cuda_problem()
     if problem:
         raise problem
     cupy = _cupy()
-    module = cupy.RawModule(code=device_text(source.name, source.text), options=OPTIONS, backend="nvrtc")
-    try:
-        entries = {entry.name: _entry(module, entry) for entry in source.entries}
-    except cupy.cuda.compiler.CompileException as error:
-        raise BuildError(source.name, error.get_message()) from None
-    return CudaModule(source, entries)
+    number = int(cupy.cuda.Device().compute_capability)
+    arch = f"sm_{number}" if number in supported() else f"compute_{max(n for n in supported() if n < number)}"
+    version = str(_nvrtc().getVersion())
+    key = key_of([device_text(source.name, source.text), *OPTIONS, arch, version])
+
+    def build(target: Path) -> None:
+        target.write_bytes(compile_cubin(source, arch) if arch[0] == "s" else compile_ptx(source, arch)[0].encode())
+
+    module = cupy.cuda.function.Module()
+    module.load(cached(key, ".gpu", build).read_bytes())
+    return CudaModule(source, {entry.name: _entry(module, entry) for entry in source.entries})
 
 
 def _entry(module: Any, entry: Entry) -> CudaEntry:
     kernel = module.get_function(entry.name)
     if entry.shared_bytes > STATIC_SHARED_LIMIT:
-        kernel.max_dynamic_shared_size_bytes = entry.shared_bytes
+        driver = importlib.import_module("cupy_backends.cuda.api.driver")
+        attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        driver.funcSetAttribute(kernel.ptr, attribute, entry.shared_bytes)
     return CudaEntry(entry, kernel)
 
 
