@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.frame import Frame
+from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox, InGlobal
 from layoutc.plan.steps import Assign, Barrier, Blank, Do, Either, Let, Loop, Registers, Rounds, Shared, Step, When
@@ -57,25 +59,31 @@ def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
     """The array of a shared box; rows begin at whole vectors where vectors fill it."""
     array = frame.names.take(f"{frame.arrays[s.tensor]}_tile")
     vector = 1 if is_let else _vector(frame, s)
-    axes = list(s.axes or ())
-    extents = s.extents
-    if vector > 1:
-        last = axes[-1]
-        low = last.low // vector * vector
-        width = -(-(s.extents[-1] + last.low - low) // vector) * vector
-        axes[-1], extents = replace(last, low=low), (*s.extents[:-1], width)
+    axes, extents = in_whole_vectors(s, vector)
     origin = tuple(frame.origin(a.index) * a.scale + a.low for a in axes)
     frame.lowering.emit(Shared(register_type(s.type) if is_let else c_type(s.type), array, extents))
-    return InBox(array, s.type, tuple(axes), extents, origin, partial=s.halo_global)
+    return InBox(array, s.type, axes, extents, origin, partial=s.halo_global)
 
 
 def _vector(frame: Frame, s: Storage) -> int:
-    """Elements that one access moves into the box: rows of the tensor must be rows of the box."""
+    return fill_vector(s, dict(zip(frame.indices, frame.choice.tile, strict=True)), frame.vector_of(s.tensor))
+
+
+def fill_vector(s: Storage, tile: Mapping[str, int], most: int) -> int:
+    """Elements (``most`` or 1) that one access moves into a shared box: rows of the tensor must be rows of the box."""
     if s.halo_global or not s.axes or s.axes[-1].index is None or s.axes[-1].scale != 1:
         return 1
-    tile = dict(zip(frame.indices, frame.choice.tile, strict=True))[s.axes[-1].index]
-    vector = frame.vector_of(s.tensor)
-    return vector if tile % vector == 0 else 1
+    return most if tile[s.axes[-1].index] % most == 0 else 1
+
+
+def in_whole_vectors(s: Storage, vector: int) -> tuple[tuple[Axis, ...], tuple[int, ...]]:
+    """The axes and extents of a box whose rows are widened to begin and end at whole vectors."""
+    if vector == 1 or not s.axes:
+        return s.axes or (), s.extents
+    *outer, last = s.axes
+    low = last.low // vector * vector
+    width = -(-(s.extents[-1] + last.low - low) // vector) * vector
+    return (*outer, replace(last, low=low)), (*s.extents[:-1], width)
 
 
 def _walk(frame: Frame, s: Storage, box: InBox, vector: int = 1) -> tuple[str, tuple[Expr, ...], list[Step]]:

@@ -171,4 +171,5 @@ class Frame:
             tuple(ceildiv(n, size) for n, size in zip(extents, choice.tile, strict=True)),
             tuple(a for a, *_ in self._arguments), tuple(name for *_, name in self._arguments),
             choice.footprints, choice.storage,
-            masks_of(self.kernel, choice.equations[0], extents, choice.tile, choice.footprints), owner.places)
+            masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage),
+            owner.places, owner.vector)

@@ -120,29 +120,33 @@ def children(value: Value) -> tuple[Value, ...]:
 class Accesses:
     """Collects every access that the equations make, lets expanded where ``inlined`` says so."""
 
-    def __init__(self, kernel: Kernel, kept: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, kernel: Kernel, kept: frozenset[str] = frozenset(), extents: Mapping[str, Expr] | None = None
+    ) -> None:
         self._stages = {s.name: s for s in kernel.stages}
         self._edges: dict[str, tuple[Sides, ...]] = {t.name: t.edges for t in kernel.inputs}
         self._edges |= {s.name: s.edges for s in kernel.stages}
         self._kept = kept           # lets that are held in memory: an access of them, not of what they read
         self._fresh = count()
-        self._extents: dict[str, Expr] = {name: Name(name, 0) for name in kernel.extents}
+        self._extents: dict[str, Expr] = {name: Name(name, 0) for name in kernel.extents} | dict(extents or {})
 
     def of(self, equation: Equation | Stage) -> Iterator[tuple[Access, int]]:
-        """Each access and how often one evaluation makes it (0: unknown)."""
+        """Each access and how often one evaluation makes it (0: unknown); a let at a place already seen makes none."""
         env = {**self._extents, **{i: Name(i) for i in equation.indices}}
-        return self._walk(equation.value, env, 1, False)
+        return self._walk(equation.value, env, 1, False, set())
 
-    def _walk(self, value: Value, env: Env, times: int, folded: bool) -> Iterator[tuple[Access, int]]:
+    def _walk(
+        self, value: Value, env: Env, times: int, folded: bool, seen: set[object]
+    ) -> Iterator[tuple[Access, int]]:
         match value:
             case Read(tensor, indices):
                 for index in indices:
-                    yield from self._walk(index, env, times, folded)
+                    yield from self._walk(index, env, times, folded, seen)
                 subscripts = tuple(None if folded else as_index(i, env) for i in indices)
                 for sides in self._edges[tensor]:
-                    yield from self._edge_values(sides, env, times)
+                    yield from self._edge_values(sides, env, times, seen)
                 if tensor in self._stages and tensor not in self._kept:
-                    yield from self._expand(self._stages[tensor], subscripts, times, folded)
+                    yield from self._expand(self._stages[tensor], subscripts, times, folded, seen)
                 else:
                     yield Access(tensor, subscripts), times
             case Reduce(_, binders, body):
@@ -153,24 +157,29 @@ class Accesses:
                     last = None if bounds[1] is None else bounds[1] - 1
                     inner[binder.name] = Name(f"{binder.name}#{next(self._fresh)}", bounds[0], last)
                     times *= 0 if None in bounds else max(bounds[1] - bounds[0], 0)  # type: ignore[operator]
-                yield from self._walk(body, inner, times, folded)
+                yield from self._walk(body, inner, times, folded, set(seen))
             case _:
                 for child in children(value):
-                    yield from self._walk(child, env, times, folded)
+                    yield from self._walk(child, env, times, folded, seen)
 
-    def _edge_values(self, sides: Sides, env: Env, times: int) -> Iterator[tuple[Access, int]]:
+    def _edge_values(
+        self, sides: Sides, env: Env, times: int, seen: set[object]
+    ) -> Iterator[tuple[Access, int]]:
         for rule in sides:
             if rule is not None and rule.value is not None:
-                yield from self._walk(rule.value, env, times, False)
+                yield from self._walk(rule.value, env, times, False, seen)
 
     def _expand(
-        self, stage: Stage, at: tuple[Expr | None, ...], times: int, folded: bool
+        self, stage: Stage, at: tuple[Expr | None, ...], times: int, folded: bool, seen: set[object]
     ) -> Iterator[tuple[Access, int]]:
+        if None not in at and (stage.name, at, folded) in seen:
+            return
+        seen.add((stage.name, at, folded))
         folds = folded or None in at or any(r is not None and r.name != "constant" for s in stage.edges for r in s)
         env: dict[str, Expr] = dict(self._extents)
         env |= {name: index if index is not None else Name(f"{name}#{next(self._fresh)}")
                 for name, index in zip(stage.indices, at, strict=True)}
-        yield from self._walk(stage.value, env, times, folds)
+        yield from self._walk(stage.value, env, times, folds, seen)
 
 
 def _number(e: Expr | None) -> int | None:
@@ -178,10 +187,13 @@ def _number(e: Expr | None) -> int | None:
 
 
 def footprints(
-    kernel: Kernel, readers: tuple[Equation | Stage, ...], kept: frozenset[str] = frozenset()
+    kernel: Kernel,
+    readers: tuple[Equation | Stage, ...],
+    kept: frozenset[str] = frozenset(),
+    extents: Mapping[str, Expr] | None = None,
 ) -> dict[str, Footprint]:
-    """The box of every tensor (and kept let) that the readers access, per output of theirs."""
-    accesses = Accesses(kernel, kept)
+    """The box of every tensor (and kept let) that the readers access, per output of theirs; extents as far as known."""
+    accesses = Accesses(kernel, kept, extents)
     found: dict[str, list[tuple[Access, tuple[str, ...], int]]] = {}
     for reader in readers:
         for access, times in accesses.of(reader):

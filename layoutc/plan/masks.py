@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from layoutc.index import TRUE, Expr, Int, Name, compare
-from layoutc.plan.halo import Footprint, as_index
-from layoutc.plan.nodes import Mask
-from layoutc.resolve.program import Equation, Kernel
+from layoutc.plan.halo import Axis, Footprint, as_index
+from layoutc.plan.nodes import Mask, Storage
+from layoutc.resolve.program import Equation, Kernel, Sides
 
 
 def masks_of(
     kernel: Kernel,
-    equation: Equation,
+    equations: tuple[Equation, ...],
     extents: tuple[Expr, ...],
     tile: tuple[int, ...],
     found: tuple[Footprint, ...],
+    storage: tuple[Storage, ...],
 ) -> tuple[Mask, ...]:
-    """Ragged ends of the outputs, and the sides on which an edge rule answers; in the spec's names."""
+    """Ragged ends of outputs and of staged loads, and the sides on which an edge rule answers; in the spec's names.
+
+    The test is that of the farthest element of an output; a load past the end that no edge rule answers is not made.
+    """
     masks: list[Mask] = []
-    for axis, (index, n, size) in enumerate(zip(equation.indices, extents, tile, strict=True)):
-        if not (isinstance(n, Int) and n.value % size == 0) and size > 0:
-            masks.append(Mask(equation.output, axis, "high", "ragged", compare("<", Name(index, 0), n)))
+    for equation in equations:
+        for axis, (index, n, size) in enumerate(zip(equation.indices, extents, tile, strict=True)):
+            if not (isinstance(n, Int) and n.value % size == 0) and size > 0:
+                masks.append(Mask(equation.output, axis, "high", "ragged", compare("<", Name(index, 0), n)))
     edges = {t.name: t.edges for t in kernel.inputs} | {s.name: s.edges for s in kernel.stages}
+    ragged = {index for index, n, size in zip(equations[0].indices, extents, tile, strict=True)
+              if not (isinstance(n, Int) and n.value % size == 0)}
+    staged = {s.tensor for s in storage if s.where in ("shared", "registers")} & {t.name for t in kernel.inputs}
     for footprint in found:
-        axes = footprint.axes if footprint.axes is not None and edges[footprint.tensor] else ()
-        for number, a in enumerate(axes):
-            sides = edges[footprint.tensor][number]
-            at = Name(a.index, 0) * a.scale if a.index else Int(0)
-            tests = (compare(">=", at + a.low, Int(0)),
-                     compare("<", at + a.high, _extent(kernel, footprint.tensor, number)))
-            for side, rule, test in zip(("low", "high"), sides, tests, strict=True):
-                if rule is not None and test != TRUE:
-                    masks.append(Mask(footprint.tensor, number, side, "edge", test))
+        for number, a in enumerate(footprint.axes or ()):
+            sides = edges[footprint.tensor][number] if edges[footprint.tensor] else (None, None)
+            loaded = footprint.tensor in staged and a.index in ragged
+            masks += _sides(kernel, footprint.tensor, number, a, sides, loaded)
     return tuple(masks)
+
+
+def _sides(kernel: Kernel, tensor: str, axis: int, a: Axis, sides: Sides, loaded: bool) -> Iterator[Mask]:
+    """The masks of one axis of an input or a let."""
+    low, high = sides
+    at = Name(a.index, 0) * a.scale if a.index else Int(0)
+    below = compare(">=", at + a.low, Int(0))
+    if low is not None and below != TRUE:
+        yield Mask(tensor, axis, "low", "edge", below)
+    if high is None and not loaded:
+        return
+    above = compare("<", at + a.high, _extent(kernel, tensor, axis))
+    if above != TRUE:
+        yield Mask(tensor, axis, "high", "ragged" if high is None else "edge", above)
 
 
 def _extent(kernel: Kernel, tensor: str, axis: int) -> Expr:

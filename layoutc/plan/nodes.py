@@ -119,6 +119,7 @@ class Pass:
     storage: tuple[Storage, ...]
     masks: tuple[Mask, ...]
     owner: tuple[Expr, ...] = ()        # per index: place in the tile over `thread` and `item`
+    vector: int = 1                     # items side by side that one store may write
 
     @property
     def shared_bytes(self) -> int:
