@@ -1,0 +1,103 @@
+"""Everything derived of one kernel under one schedule, as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from layoutc.explain.case import Case
+from layoutc.explain.intensity import intensity
+from layoutc.explain.launch import launch
+from layoutc.explain.records import Explained, Halo, Threads, merged
+from layoutc.explain.storage import box_of, storage
+from layoutc.explain.traffic import traffic
+from layoutc.index import Int
+from layoutc.plan.halo import Footprint, footprints
+from layoutc.plan.nodes import Target
+from layoutc.plan.planner import default_signature, make_plan
+from layoutc.resolve.binding import check_call
+from layoutc.resolve.program import Kernel, Program, Schedule
+
+
+def explain(
+    program: Program,
+    kernel: Kernel,
+    schedule: Schedule | None,
+    target: Target,
+    extents: Mapping[str, int] | None = None,
+    *,
+    lanes: int = 32,
+    transaction: int = 32,
+) -> dict[str, object]:
+    """The object of one kernel of ``explain --json``; plain values only, in the units of INTERFACE.md.
+
+    ``extents`` are the kernel's by name; others are passed over, and where one is lacking what needs it is None.
+    ``lanes`` are threads a warp, ``transaction`` bytes that memory moves at once.
+
+    Outputs with different indices are made in passes of their own, one launch each: ``passes`` then holds an object
+    a pass, and the kernel's own is their sum as ``merged`` makes it.
+
+    Raises:
+        LayoutcError: the schedule cannot be honoured, or a call with these extents would be refused.
+    """
+    known = _known(kernel, extents)
+    if known is not None:
+        check_call(kernel, known)
+    plan = make_plan(program, kernel, schedule, default_signature(kernel), target)
+    passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in plan.passes)
+    facts: dict[str, object] = {
+        "name": kernel.name, "kind": "kernel", "schedule": schedule.name if schedule is not None else None,
+        "arch": target.arch, **merged(passes).as_json(), "redistribute": []}
+    if len(passes) > 1:
+        facts["passes"] = [{"outputs": list(one.outputs), **one.as_json()} for one in passes]
+    return facts
+
+
+def _known(kernel: Kernel, extents: Mapping[str, int] | None) -> dict[str, int] | None:
+    """The kernel's extents if all are given."""
+    given = extents or {}
+    return {name: given[name] for name in kernel.extents} if all(n in given for n in kernel.extents) else None
+
+
+def _explained(case: Case, lanes: int, transaction: int) -> Explained:
+    """What is derived of one pass."""
+    boxes = _boxes(case)
+    return Explained(
+        outputs=case.one.outputs,
+        tile=dict(zip(case.one.indices, case.one.tile, strict=True)),
+        threads=_threads(case),
+        halo={name: _halo(f) for name, f in boxes.items()},
+        footprint={name: box_of(f, case) for name, f in boxes.items()},
+        launch=launch(case),
+        masks=case.one.masks,
+        storage=storage(case, boxes),
+        traffic=traffic(case, lanes, transaction),
+        intensity=intensity(case))
+
+
+def _threads(case: Case) -> Threads:
+    told = case.plan.schedule.threads if case.plan.schedule is not None else None
+    if told is not None and told.over is not None:
+        return Threads(case.one.threads, None, told.over)
+    return Threads(case.one.threads, case.one.layout)
+
+
+def _boxes(case: Case) -> dict[str, Footprint]:
+    """The footprints of the plan; where known extents make a box of one that had none, that box."""
+    found = {f.tensor: f for f in case.one.footprints}
+    if case.extents is not None and any(f.axes is None for f in found.values()):
+        known = {name: Int(n) for name, n in case.extents.items()}
+        again = footprints(case.kernel, case.equations, frozenset(s.name for s in case.kept), known)
+        found |= {name: f for name, f in again.items() if name in found and found[name].axes is None}
+    order = [*(t.name for t in case.kernel.inputs), *(s.name for s in case.kernel.stages)]
+    return {name: found[name] for name in order if name in found}
+
+
+def _halo(f: Footprint) -> Halo | None:
+    if f.axes is None:
+        return None
+    halo: Halo = {}
+    for a in f.axes:
+        if a.index is not None:
+            low, high = halo.get(a.index, (-a.low, a.high))
+            halo[a.index] = (max(low, -a.low), max(high, a.high))
+    return halo
