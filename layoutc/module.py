@@ -90,6 +90,11 @@ class Kernel:
         return self._program
 
     @property
+    def target(self) -> Target:
+        """The machine that it is planned for."""
+        return self._target
+
+    @property
     def schedules(self) -> tuple[str | None, ...]:
         """Names of its schedules; None is the default one, written or not."""
         named = tuple(s.name for s in self._kernel.schedules if s.name is not None)
