@@ -31,6 +31,8 @@ def read_source(path: str) -> Source:
 
 def _read(path: str) -> bytes:
     if path == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed")
         return sys.stdin.buffer.read(_MOST_BYTES + 1)
     with Path(path).open("rb") as file:
         return file.read(_MOST_BYTES + 1)
