@@ -10,26 +10,16 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
-from layoutc.commands.settings import Settings, WordsError
+from layoutc.commands.settings import Settings
 from layoutc.diagnostics import Diagnostic, LayoutcError
-
-WRONG, WRONG_WORDS, MISSING, INTERRUPTED = 1, 2, 3, 130
 
 STAGES = ("spec", "program", "plan", "cuda", "header", "ptx", "sass")
 
-_OF_THE_WORDS = {"unknown-constant", "bad-override", "no-steps"}    # found later, but said by the command's words
-
-
-def exit_status(error: LayoutcError) -> int:
-    """1: the file is wrong; 2: the command's words are; 3: this machine lacks what was asked for."""
-    slugs = {d.slug for d in error.diagnostics}
-    if "missing-tool" in slugs:
-        return MISSING
-    return WRONG_WORDS if isinstance(error, WordsError) or slugs <= _OF_THE_WORDS else WRONG
+_INTERRUPTED = 130
 
 
 class Commands(click.Group):
@@ -37,47 +27,58 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
+        _prepare_streams()
         ctx.obj = Settings()
-        for stream in (sys.stdout, sys.stderr):
-            _accept_any_text(stream)
         try:
             super().invoke(ctx)
             sys.stdout.flush()
-        except LayoutcError as error:
-            ctx.obj.report(error)
-            ctx.exit(exit_status(error))
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                _leave_pipe(ctx)
-            self._unexpected(ctx, error)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
         except Exception as error:
-            self._unexpected(ctx, error)
-
-    def _unexpected(self, ctx: click.Context, error: Exception) -> None:
-        if os.environ.get("LAYOUTC_TRACEBACK") == "1":
-            traceback.print_exc()
-        what = f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
-        ctx.obj.report(LayoutcError([Diagnostic(
-            "internal", f"layoutc failed where it should not: {what}",
-            help="please report it with the file and the command; LAYOUTC_TRACEBACK=1 shows where it failed")]))
-        ctx.exit(WRONG)
+            ctx.exit(_status_of(error, ctx.obj))
 
 
-def _accept_any_text(stream: TextIO) -> None:
-    """Let a terminal of few characters show the others by their numbers."""
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")
+def _status_of(error: Exception, settings: Settings) -> int:
+    """Say what went wrong; the exit status of it."""
+    match error:
+        case LayoutcError():
+            return settings.report(error)
+        case OSError(errno=errno.EPIPE):        # who reads our output has read enough
+            _abandon_output()
+            return 0
+        case OSError():
+            _abandon_output()
+            where = f" `{os.fsdecode(error.filename)}`" if error.filename else ""
+            return settings.report(_failure("system", f"the system refused{where}: {error.strerror or error}".lower()))
+        case MemoryError():
+            return settings.report(_failure("out-of-memory", f"this machine has too little memory: {error}"))
+    if os.environ.get("LAYOUTC_TRACEBACK") == "1":
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
+    return settings.report(_failure(
+        "internal", f"layoutc failed where it should not: {what}",
+        "please report it with the file and the command; LAYOUTC_TRACEBACK=1 shows where it failed"))
 
 
-def _leave_pipe(ctx: click.Context) -> None:
-    """End quietly when who reads our output has read enough; nothing may be flushed into the pipe any more."""
+def _failure(slug: str, message: str, help: str = "") -> LayoutcError:
+    return LayoutcError([Diagnostic(slug, message, help=help)])
+
+
+def _prepare_streams() -> None:
+    """Let a terminal of few characters show the others by their numbers; what is closed takes anything."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        reconfigure = getattr(getattr(sys, name), "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _abandon_output() -> None:
+    """Nothing more goes to standard output, not even what waits to be written when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    ctx.exit(0)
 
 
 # ---- words
@@ -104,8 +105,8 @@ class Define(click.ParamType[tuple[str, int]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         """A constant and its value."""
         found = re.fullmatch(r"\s*(\w+)\s*=\s*([-+]?[0-9]{1,30})\s*", value)
-        if found is None:
-            self.fail(f"{value!r} is not NAME=INT", param, ctx)
+        if found is None or not -(2**63) <= int(found[2]) < 2**63:
+            self.fail(f"{value!r} is not NAME=INT, an integer of 64 bits", param, ctx)
         return found[1], int(found[2])
 
 
@@ -198,7 +199,7 @@ def check(settings: Settings, paths: tuple[str, ...]) -> None:
     """Find everything that is wrong with files: bounds, assertions, schedules."""
     from layoutc.commands.check import check
 
-    _succeed(check(settings, paths))
+    _end_with(check(settings, paths))
 
 
 @main.command()
@@ -269,7 +270,7 @@ def test(
     """Test kernels against what NumPy says they mean."""
     from layoutc.commands.test import test
 
-    _succeed(test(settings, path, kernel, examples, seed, all_schedules))
+    _end_with(test(settings, path, kernel, examples, seed, all_schedules))
 
 
 @main.command()
@@ -293,9 +294,8 @@ def fmt(settings: Settings, paths: tuple[str, ...], only_check: bool) -> None:
     """Bring files into their canonical form, comments kept."""
     from layoutc.commands.fmt import fmt
 
-    _succeed(fmt(settings, paths, only_check))
+    _end_with(fmt(settings, paths, only_check))
 
 
-def _succeed(well: bool) -> None:
-    if not well:
-        click.get_current_context().exit(WRONG)
+def _end_with(status: int) -> None:
+    click.get_current_context().exit(status)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from layoutc.commands.selection import read
-from layoutc.commands.settings import Settings, counted
+from layoutc.commands.settings import WELL, Settings, counted
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.resolve.program import Kernel, Program, Schedule
 
 
-def check(settings: Settings, paths: tuple[str, ...]) -> bool:
-    """Whether all is well with all files; says so in a line each, or what is wrong."""
-    return all([_check_file(settings, path) for path in paths])      # a list: every file is looked at
+def check(settings: Settings, paths: tuple[str, ...]) -> int:
+    """Say of each file that all is well, in a line, or what is wrong; the exit status."""
+    return max([_check_file(settings, path) for path in paths])
 
 
-def _check_file(settings: Settings, path: str) -> bool:
+def _check_file(settings: Settings, path: str) -> int:
     try:
         program = read(path, settings)
         plan_everything(program, settings)
     except LayoutcError as error:
-        settings.report(error)
-        return False
+        return settings.report(error)
     settings.summary(f"{path}: {_summary(program)}")
-    return True
+    return WELL
 
 
 def plan_everything(program: Program, settings: Settings) -> None:

@@ -25,8 +25,8 @@ def _lines(value: object) -> list[str]:
             return [str(value)]
         case Index(name) | Extent(name, Type(name="i64")):
             return [name]
-        case Const(number, type):
-            return [f"{number}" if type == I64 else f"{type}({number})"]
+        case Const(number, of):
+            return [f"{number}" if of == I64 else f"{of}({number})"]
         case tuple() | list() | frozenset():
             return _bracket("[", [("", item) for item in value], "]")
         case dict():

@@ -8,6 +8,8 @@ from dataclasses import asdict, replace
 from itertools import groupby
 
 from layoutc.diagnostics import Diagnostic, Label, LayoutcError
+from layoutc.layout import Layout
+from layoutc.layout.composed import ComposedLayout
 from layoutc.layout.describe import Description, describe
 from layoutc.parse import syntax
 from layoutc.parse.parser import parse
@@ -51,7 +53,8 @@ def _moved(d: Diagnostic, source: Source) -> Diagnostic:
     if d.span is None:
         return d
     others = tuple(Label(_before(label.span), label.text) for label in d.others)
-    return replace(d, source=source, span=_before(d.span), others=others)
+    help = "" if _OPENING in d.help else d.help      # an example that is no expression
+    return replace(d, source=source, span=_before(d.span), others=others, help=help)
 
 
 def _before(span: Span) -> Span:
@@ -60,14 +63,14 @@ def _before(span: Span) -> Span:
 
 def as_json(value: Item) -> str:
     """A layout with all that is known of it, or ``{"value": …}`` of what is none."""
-    if isinstance(value, int | tuple):
-        return json.dumps({"value": _plain(value)})
-    return json.dumps(asdict(describe(value)))
+    if isinstance(value, Layout | ComposedLayout):
+        return json.dumps(asdict(describe(value)))
+    return json.dumps({"value": _plain(value)})
 
 
 def as_text(value: Item) -> str:
     """The same for a person."""
-    if isinstance(value, int | tuple):
+    if not isinstance(value, Layout | ComposedLayout):
         return show(value)
     d = describe(value)
     lines = [(name, _word(getattr(d, name))) for name in ("layout", "size", "cosize")]

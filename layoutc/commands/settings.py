@@ -14,6 +14,10 @@ from layoutc.excerpt import printable
 if TYPE_CHECKING:
     from layoutc.plan.nodes import Target
 
+WELL, WRONG, WRONG_WORDS, MISSING = 0, 1, 2, 3      # exit statuses
+
+_OF_THE_WORDS = {"unknown-constant", "bad-override", "no-steps"}    # found later, but said by the command's words
+
 
 class WordsError(LayoutcError):
     """The command's words do not fit the file: a kernel, a schedule, a tensor or an extent that it does not have."""
@@ -57,11 +61,20 @@ class Settings:
         if not self.quiet:
             print(printable(text))
 
-    def report(self, error: LayoutcError) -> None:
-        """Every diagnostic of an error, on standard error."""
+    def report(self, error: LayoutcError) -> int:
+        """Every diagnostic of an error, on standard error; the exit status of such an error."""
         sys.stdout.flush()      # what was found before it stands before it
         for diagnostic in error.diagnostics:
             print(render_diagnostic(diagnostic, self.colors(sys.stderr)), file=sys.stderr)
+        return exit_status(error)
+
+
+def exit_status(error: LayoutcError) -> int:
+    """1: the file is wrong; 2: the command's words are; 3: this machine lacks what was asked for."""
+    slugs = {d.slug for d in error.diagnostics}
+    if "missing-tool" in slugs:
+        return MISSING
+    return WRONG_WORDS if isinstance(error, WordsError) or slugs <= _OF_THE_WORDS else WRONG
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
