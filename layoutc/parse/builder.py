@@ -189,6 +189,8 @@ class _Builder(Transformer[Token, tree.Spec]):
     def target(self, word: Token) -> tree.Name:
         return name_of(word)
 
+    memory = target
+
     # ---- schedules
 
     def schedule(
