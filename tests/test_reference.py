@@ -188,7 +188,8 @@ def test_first_places_in_the_order_of_the_binders() -> None:
     x[1, 2] = np.nan
     a, b, c = evaluate(kernel(text), [x])
     assert_array_equal(a, [2, 2, 1])    # the first NaN, as in NumPy
-    assert (b, c) == (6, 2 * 3 + 1)
+    assert b == 6
+    assert c == 2 * 3 + 1
 
 
 def test_the_median_is_the_element_of_half_the_count() -> None:

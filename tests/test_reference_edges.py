@@ -84,7 +84,7 @@ def test_every_side_has_its_own_rule(
 
 def picked(x: Array, index: tuple[int, ...], rules: tuple[str, ...]) -> int:
     """An element by hand: constants first, of the lowest axis; the constant of side k is -1 - k."""
-    side = [2 * axis + (i >= n) for axis, (i, n) in enumerate(zip(index, x.shape, strict=True))]
+    side: list[int] = [2 * axis + (i >= n) for axis, (i, n) in enumerate(zip(index, x.shape, strict=True))]
     outside = [not 0 <= i < n for i, n in zip(index, x.shape, strict=True)]
     for axis, out in enumerate(outside):
         if out and rules[side[axis]].startswith("constant"):

@@ -17,8 +17,8 @@ class SumBounds:
     """What a sum of floats may be in any order, its products fused or rounded.
 
     Of n terms t: |error| <= g(n + 1) * sum|t| with g(k) = k*u / (1 - k*u) (N. Higham, "Accuracy and Stability
-    of Numerical Algorithms", 2nd ed., 4.2; one more rounding for each product); here for n + 2 and
-    doubled, which covers the f64 sums made on the way. Whole numbers that add up below 1/u are exact.
+    of Numerical Algorithms", 2nd ed., 4.2; one more rounding for each product), and as much again in f64 for the
+    sums that are made here. Whole numbers that add up below 1/u are exact.
     """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
@@ -45,8 +45,8 @@ class SumBounds:
         """What the sum may be, in its own dtype."""
         low, high, size = self._sums
         unit = float(np.finfo(self._dtype).eps) / 2
-        roundings = (self._points + 2) * unit
-        growth = 2 * roundings / (1 - roundings) if roundings < 0.5 else np.inf
+        roundings = (self._points + 1) * (unit + 2.0**-52)
+        growth = roundings / (1 - roundings) if roundings < 0.5 else np.inf
         least = float(np.finfo(self._dtype).smallest_subnormal)
         slack = np.where(size > 0, growth * size, 0.0) + self._points * least
         slack = np.where((size * unit < 0.5) & self._whole, 0.0, slack)

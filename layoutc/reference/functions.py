@@ -16,7 +16,10 @@ Array = NDArray[Any]
 
 
 def call(function: str, arguments: tuple[Array, ...]) -> Array:
-    """A function by its name in the language."""
+    """A function by its name in the language; an inexact one of f32 is computed in f64 and rounded."""
+    if function in INEXACT and arguments[0].dtype == np.float32:
+        wide = FUNCTIONS[function](*(a.astype(np.float64) for a in arguments))
+        return np.asarray(wide).astype(np.float32)
     return np.asarray(FUNCTIONS[function](*arguments))
 
 
@@ -40,6 +43,10 @@ def whole(rounding: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda a: rounding(a) if a.dtype.kind == "f" else a
 
 
+INEXACT = (
+    "rsqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan",
+    "atan2", "sinh", "cosh", "tanh", "erf", "hypot", "pow",
+)  # fmt: skip
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 FUNCTIONS: dict[str, Callable[..., Array]] = {

@@ -19,14 +19,15 @@ def bind_extents(kernel: Kernel, shapes: Sequence[Sequence[int]]) -> dict[str, i
     """
     if len(shapes) != len(kernel.inputs):
         names = ", ".join(t.name for t in kernel.inputs) or "nothing"
-        raise _error("argument-count", f"`{kernel.name}` takes {names}; {len(shapes)} arrays were given")
-    given = list(zip(kernel.inputs, shapes, strict=True))
-    wrong = [_rank(tensor, shape) for tensor, shape in given if len(shape) != len(tensor.extents)]
+        given = "1 array was given" if len(shapes) == 1 else f"{len(shapes)} arrays were given"
+        raise _error("argument-count", f"`{kernel.name}` takes {names}; {given}")
+    pairs = list(zip(kernel.inputs, shapes, strict=True))
+    wrong = [_rank(tensor, shape) for tensor, shape in pairs if len(shape) != len(tensor.extents)]
     if wrong:
         raise LayoutcError(wrong)
     extents: dict[str, int] = {}
     first: dict[str, str] = {}
-    for tensor, shape in given:
+    for tensor, shape in pairs:
         for extent, length in zip(tensor.extents, shape, strict=True):
             if not isinstance(extent, Extent):
                 continue
@@ -35,7 +36,7 @@ def bind_extents(kernel: Kernel, shapes: Sequence[Sequence[int]]) -> dict[str, i
             else:
                 wrong.append(_disagree(extent.name, first[extent.name], extents[extent.name], tensor.name, length))
     if not wrong:
-        wrong = [d for tensor, shape in given for d in _lengths(tensor, shape, extents)]
+        wrong = [d for tensor, shape in pairs for d in _lengths(tensor, shape, extents)]
     if wrong:
         raise LayoutcError(wrong)
     return extents
@@ -97,7 +98,9 @@ def _empty_reductions(read: Demand) -> Iterator[Diagnostic]:
 
 
 def _rank(tensor: Tensor, shape: Sequence[int]) -> Diagnostic:
-    what = f"{tensor.name} has {len(tensor.extents)} axes in the kernel, but an array of {len(shape)} was given"
+    rank = len(tensor.extents)
+    axes = "1 axis" if rank == 1 else f"{rank} axes"
+    what = f"{tensor.name} has {axes} in the kernel, but an array of {len(shape)} was given"
     return Diagnostic("rank-mismatch", what)
 
 
