@@ -24,7 +24,6 @@ def explain(
     schedule: Schedule | None,
     target: Target,
     extents: Mapping[str, int] | None = None,
-    *,
     lanes: int = 32,
     transaction: int = 32,
 ) -> dict[str, object]:
