@@ -84,47 +84,40 @@ def _abandon_output() -> None:
 # ---- words
 
 
-class Pair(click.ParamType[tuple[str, str]]):
-    """``NAME=VALUE``."""
-
-    name = "pair"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Name and value, both as written."""
-        name, equals, rest = value.partition("=")
-        if not equals or not name.strip() or not rest:
-            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
-        return name.strip(), rest
-
-
-class Define(click.ParamType[tuple[str, int]]):
-    """``NAME=INT``."""
-
-    name = "define"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """A constant and its value."""
-        found = re.fullmatch(r"\s*(\w+)\s*=\s*([-+]?[0-9]{1,30})\s*", value)
+def _constants(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, int]:
+    """``NAME=INT``, repeated; the last of a name counts."""
+    constants: dict[str, int] = {}
+    for words in value:
+        found = re.fullmatch(r"\s*(\w+)\s*=\s*([-+]?[0-9]{1,30})\s*", words)
         if found is None or not -(2**63) <= int(found[2]) < 2**63:
-            self.fail(f"{value!r} is not NAME=INT, an integer of 64 bits", param, ctx)
-        return found[1], int(found[2])
+            raise click.BadParameter(f"{words!r} is not NAME=INT, an integer of 64 bits", ctx, param)
+        constants[found[1]] = int(found[2])
+    return constants
 
 
-class Shape(click.ParamType[dict[str, int]]):
-    """``H=1080,W=1920``."""
+def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """``NAME=VALUE``, repeated."""
+    pairs: dict[str, str] = {}
+    for words in value:
+        name, _, rest = words.partition("=")
+        if not name.strip() or not rest:
+            raise click.BadParameter(f"{words!r} is not NAME=VALUE", ctx, param)
+        if name.strip() in pairs:
+            raise click.BadParameter(f"{name.strip()} is given twice", ctx, param)
+        pairs[name.strip()] = rest
+    return pairs
 
-    name = "shape"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
-        """Extents by name."""
-        shape: dict[str, int] = {}
-        for part in value.split(","):
-            found = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,18})\s*", part)
-            if found is None:
-                self.fail(f"{part!r} is not NAME=EXTENT, an extent from 0 on", param, ctx)
-            if shape.setdefault(found[1], int(found[2])) != int(found[2]):
-                self.fail(f"{found[1]} is given twice", param, ctx)
-        return shape
+def _extents(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, int]:
+    """``H=1080,W=1920``, perhaps in parts."""
+    extents: dict[str, int] = {}
+    for words in ",".join(value).split(",") if value else ():
+        found = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,18})\s*", words)
+        if found is None:
+            raise click.BadParameter(f"{words!r} is not NAME=EXTENT, an extent from 0 on", ctx, param)
+        if extents.setdefault(found[1], int(found[2])) != int(found[2]):
+            raise click.BadParameter(f"{found[1]} is given twice", ctx, param)
+    return extents
 
 
 def _architecture(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -133,15 +126,8 @@ def _architecture(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
-def _by_name(ctx: click.Context, param: click.Parameter, value: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    named = dict(value)
-    if len(named) < len(value):
-        raise click.BadParameter("a tensor is given twice", ctx, param)
-    return named
-
-
 _COMMON = (
-    click.option("-D", "defines", type=Define(), multiple=True, metavar="NAME=INT", help="Set a constant of the file."),
+    click.option("-D", "defines", multiple=True, callback=_constants, metavar="NAME=INT", help="Set a constant."),
     click.option("--schedule", metavar="NAME", help="The schedule to use; the unnamed one if left out."),
     click.option("--device", type=click.Choice(("auto", "cpu", "cuda")), help="Where kernels run."),
     click.option("--arch", metavar="sm_90", callback=_architecture, help="The GPU's architecture."),
@@ -157,13 +143,13 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.pass_context
     @wraps(command)
     def with_settings(
-        ctx: click.Context, /, defines: tuple[tuple[str, int], ...], quiet: bool, verbose: bool, **values: Any
+        ctx: click.Context, /, defines: dict[str, int], quiet: bool, verbose: bool, **values: Any
     ) -> Any:
         root = ctx.find_root()
         before: Settings = root.obj
         said = {name: values.pop(name) for name in ("schedule", "device", "arch", "color")}
         settings = replace(
-            before, defines={**before.defines, **dict(defines)}, quiet=before.quiet or quiet,
+            before, defines={**before.defines, **defines}, quiet=before.quiet or quiet,
             verbose=before.verbose or verbose, **{name: word for name, word in said.items() if word is not None})
         root.obj = settings
         return command(settings, **values)
@@ -218,29 +204,28 @@ def emit(settings: Settings, path: str, kernel: str | None, stage: str, folder: 
 @main.command()
 @_file
 @_kernel
-@click.option("--shape", type=Shape(), multiple=True, metavar="H=1080,W=1920", help="Extents to explain for.")
+@click.option("--shape", multiple=True, callback=_extents, metavar="H=1080,W=1920", help="Extents to explain for.")
 @_json
 @click.option("--lanes", type=click.IntRange(1, 1024), default=32, show_default=True, help="Threads of a warp.")
 @click.option("--transaction", type=click.IntRange(1, 4096), default=32, show_default=True,
               help="Bytes of a memory transaction.")
 @common
 def explain(
-    settings: Settings, path: str, kernel: str | None, shape: tuple[dict[str, int], ...], as_json: bool, lanes: int,
+    settings: Settings, path: str, kernel: str | None, shape: dict[str, int], as_json: bool, lanes: int,
     transaction: int,
 ) -> None:
     """Show everything derived: halo, masks, staging, launch, traffic, intensity."""
     from layoutc.commands.explain import explain
 
-    extents = {name: extent for part in shape for name, extent in part.items()}
-    explain(settings, path, kernel, extents, as_json, lanes, transaction)
+    explain(settings, path, kernel, shape, as_json, lanes, transaction)
 
 
 @main.command()
 @_file
 @_kernel
-@click.option("--in", "inputs", type=Pair(), multiple=True, callback=_by_name, metavar="x=a.npy",
+@click.option("--in", "inputs", multiple=True, callback=_pairs, metavar="x=a.npy",
               help="An input: .npy, .npz:name, .png, .jpg, numbers such as [[1,2],[3,4]], or random:(1080,1920).")
-@click.option("--out", "outputs", type=Pair(), multiple=True, callback=_by_name, metavar="y=b.npy",
+@click.option("--out", "outputs", multiple=True, callback=_pairs, metavar="y=b.npy",
               help="Where an output goes, .npy or .png; without it outputs are printed.")
 @click.option("--steps", type=click.IntRange(0), default=1, show_default=True,
               help="Times to apply a kernel with step.")
@@ -263,14 +248,19 @@ def run(
 @click.option("--examples", type=click.IntRange(1), default=200, show_default=True, help="Calls to draw.")
 @click.option("--seed", type=click.IntRange(0), help="Draw the same calls again.")
 @click.option("--all-schedules", is_flag=True, help="Test every schedule of the file.")
+@click.option("--case", metavar="JSON", help="Run this one call, as a report of a failure names it.")
 @common
 def test(
-    settings: Settings, path: str, kernel: str | None, examples: int, seed: int | None, all_schedules: bool
+    settings: Settings, path: str, kernel: str | None, examples: int, seed: int | None, all_schedules: bool,
+    case: str | None,
 ) -> None:
     """Test kernels against what NumPy says they mean."""
-    from layoutc.commands.test import test
+    from layoutc.commands.test import test, test_case
 
-    _end_with(test(settings, path, kernel, examples, seed, all_schedules))
+    if case is not None:
+        _end_with(test_case(settings, path, kernel, case))
+    else:
+        _end_with(test(settings, path, kernel, examples, seed, all_schedules))
 
 
 @main.command()
