@@ -55,6 +55,7 @@ class Function:
         params = [f"In<{C_TYPES[type]}> {name}" for name, type in zip(names, self.takes, strict=True)]
         lines = [
             f"KERNEL(128) {self.name}({', '.join(params)}, Out<{C_TYPES[self.gives]}> out, int n) {{",
+            "    NO_UNROLL",
             f"    for (int k = 0; k < {ROUND}; ++k) {{",
             f"        const int i = (blockIdx.x * {ROUND} + k) * 128 + threadIdx.x;",
             f"        if (i < n) out[i] = {self.expression};",

@@ -61,11 +61,11 @@ def headers_digest() -> str:
 
 
 @cache
-def load_runtime(compiler: Compiler) -> ctypes.CDLL:
-    """The runtime's library, compiled once for each compiler."""
+def load_runtime(compiler: Compiler, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """The runtime's library, compiled once for each compiler; LC_UCONTEXT is the one flag that it knows."""
     folder = runtime_dir() / "cpu" / "runtime"
     text = "".join(f'#include "{path}"\n' for path in sorted(folder.glob("*.cpp")))
-    library = open_library(build_library(compiler, "runtime", text, ("-O2",), headers_digest()))
+    library = open_library(build_library(compiler, "runtime", text, ("-O2", *flags), headers_digest()))
     library.layoutc_launch.argtypes = (ctypes.POINTER(Launch),)
     library.layoutc_launch.restype = ctypes.c_int
     return library

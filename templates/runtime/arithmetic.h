@@ -60,6 +60,10 @@ DEVICE constexpr unsigned alignment(unsigned bytes) {
     return (bytes & (0u - bytes)) < 16u ? bytes & (0u - bytes) : 16u;
 }
 
+template <class T> DEVICE bool below_zero(T a) {
+    if constexpr (T(-1) < T(0)) return a < T(0);
+    return false;
+}
 template <class T> DEVICE T least() { return T(-1) < T(0) ? T(T(1) << (sizeof(T) * 8 - 1)) : T(0); }
 template <class T> DEVICE T greatest() { return T(~least<T>()); }
 
@@ -95,7 +99,7 @@ template <class A, class B> DEVICE lc::Whole<A, B> floor_div(A a, B b) {
     if (y == T(0)) return T(0);
     if (T(-1) < T(0) && y == T(-1)) return neg(x);
     const T quotient = x / y;
-    return x % y != T(0) && (x < T(0)) != (y < T(0)) ? quotient - T(1) : quotient;
+    return x % y != T(0) && lc::below_zero(x) != lc::below_zero(y) ? quotient - T(1) : quotient;
 }
 template <class A, class B> DEVICE lc::Whole<A, B> floor_mod(A a, B b) {
     using T = lc::Whole<A, B>;
@@ -103,7 +107,7 @@ template <class A, class B> DEVICE lc::Whole<A, B> floor_mod(A a, B b) {
     const T y = T(b);
     if (y == T(0) || (T(-1) < T(0) && y == T(-1))) return T(0);
     const T remainder = x % y;
-    return remainder != T(0) && (remainder < T(0)) != (y < T(0)) ? remainder + y : remainder;
+    return remainder != T(0) && lc::below_zero(remainder) != lc::below_zero(y) ? remainder + y : remainder;
 }
 
 // a to the power of n by squaring; n below 0 (which the language refuses where it can see it) counts as 0.
@@ -111,7 +115,7 @@ template <class A, class N> DEVICE lc::Whole<A, lc::Whole<N>> power(A a, N n) {
     using T = lc::Whole<A, lc::Whole<N>>;
     T square = T(a);
     T result = T(1);
-    for (T left = n < N(0) ? T(0) : T(n); left != T(0); left /= T(2)) {
+    for (T left = lc::below_zero(n) ? T(0) : T(n); left != T(0); left /= T(2)) {
         if (left % T(2) != T(0)) result = mul(result, square);
         square = mul(square, square);
     }
@@ -128,8 +132,8 @@ template <class A, class B> DEVICE lc::Whole<A, B> maximum(A a, B b) {
 }
 template <class A, class B> DEVICE lc::Whole<A, B> minimum_number(A a, B b) { return minimum(a, b); }
 template <class A, class B> DEVICE lc::Whole<A, B> maximum_number(A a, B b) { return maximum(a, b); }
-template <class A> DEVICE lc::Whole<A> absolute(A a) { return a < A(0) ? neg(a) : lc::Whole<A>(a); }
-template <class A> DEVICE lc::Whole<A> sign(A a) { return lc::Whole<A>(A(0) < a) - lc::Whole<A>(a < A(0)); }
+template <class A> DEVICE lc::Whole<A> absolute(A a) { return lc::below_zero(a) ? neg(a) : lc::Whole<A>(a); }
+template <class A> DEVICE lc::Whole<A> sign(A a) { return lc::Whole<A>(A(0) < a) - lc::Whole<A>(lc::below_zero(a)); }
 
 // ---- Where a read outside 0..n-1 lands, at any distance, for n >= 1 ------------------------------------------
 

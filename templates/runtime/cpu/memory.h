@@ -165,9 +165,9 @@ template <class T> struct Shared {
 };
 
 #define LC_REGION(T, name, offset, count)                                                                  \
-    static lc::Region name##_region = {lc::u32((count) * sizeof(T)), lc::log2_of(sizeof(T)), #name, __LINE__, \
+    static lc::Region name##_lc_region = {lc::u32((count) * sizeof(T)), lc::log2_of(sizeof(T)), #name, __LINE__, \
                                        offset, 0, nullptr, nullptr, nullptr};                              \
-    const Shared<T> name = {lc::open_region(&name##_region), 0}
+    const Shared<T> name = {lc::open_region(&name##_lc_region), 0}
 #define SHARED(T, name, count) LC_REGION(T, name, -1, count)
 #define SHARED_AT(T, name, offset, count) LC_REGION(T, name, offset, count)
 

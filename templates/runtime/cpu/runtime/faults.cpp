@@ -29,8 +29,7 @@ struct sigaction former[SIGNAL_COUNT];
 void leave() __attribute__((noreturn));
 void leave() {
     failed = true;
-    Fiber gone;
-    resume(now.thread < MAX_THREADS ? threads[now.thread].fiber : gone, launcher);
+    resume(nobody, launcher);
     __builtin_unreachable();
 }
 

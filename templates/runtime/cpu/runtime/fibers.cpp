@@ -13,7 +13,7 @@
 
 namespace lc {
 
-Fiber launcher;
+Fiber launcher, nobody;
 
 namespace {
 
@@ -56,9 +56,11 @@ namespace lc {
 
 namespace {
 
-ucontext_t contexts[MAX_THREADS + 1];           // the last is the launcher's
+ucontext_t contexts[MAX_THREADS + 2];           // the last two are the launcher's and nobody's
 ucontext_t* context_of(Fiber& fiber) {
-    return &contexts[&fiber == &launcher ? MAX_THREADS : u32(reinterpret_cast<Thread*>(&fiber) - threads)];
+    if (&fiber == &launcher) return &contexts[MAX_THREADS];
+    if (&fiber == &nobody) return &contexts[MAX_THREADS + 1];
+    return &contexts[reinterpret_cast<Thread*>(&fiber) - threads];
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ void take_stack_back(Fiber&);
 bool is_below_a_stack(const void* address);             // where a stack that overflows runs into
 void resume(Fiber& from, Fiber& to);
 void start(Fiber& from, Fiber& fresh, void (*entry)());
-extern Fiber launcher;                                  // the caller of lc_launch
+extern Fiber launcher;                                  // the caller of layoutc_launch
+extern Fiber nobody;                                    // stands for one that is never resumed
 
 // ---- scheduler.cpp: who runs
 

@@ -144,8 +144,7 @@ void thread_main() {
     done_lanes[now.warp] |= now.lane_bit;
     leave_warp();
     take_stack_back(mine.fiber);
-    Fiber gone;
-    run_next(gone, true);
+    run_next(nobody, true);
     __builtin_unreachable();
 }
 

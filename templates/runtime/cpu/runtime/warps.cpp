@@ -111,7 +111,8 @@ void collective(u32 mask, int kind, void* mine, Resolve* resolve, int line) {
         const u32 present = meeting.arrived;
         if (resolve) resolve(meeting.lane, present);
         else synchronise(warp, present, all);
-        meeting = warp.meetings[--warp.meeting_count];
+        Meeting& last = warp.meetings[--warp.meeting_count];
+        if (&meeting != &last) meeting = last;
         make_ready(now.warp * 32, present);
     }
     wait();
