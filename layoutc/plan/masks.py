@@ -28,28 +28,34 @@ def masks_of(
             if not (isinstance(n, Int) and n.value % size == 0) and size > 0:
                 masks.append(Mask(equation.output, axis, "high", "ragged", compare("<", Name(index, 0), n)))
     edges = {t.name: t.edges for t in kernel.inputs} | {s.name: s.edges for s in kernel.stages}
-    ragged = {index for index, n, size in zip(equations[0].indices, extents, tile, strict=True)
-              if not (isinstance(n, Int) and n.value % size == 0)}
+    counts = dict(zip(equations[0].indices, extents, strict=True))
+    ragged = {index for index, size in zip(equations[0].indices, tile, strict=True)
+              if not (isinstance(n := counts[index], Int) and n.value % size == 0)}
     staged = {s.tensor for s in storage if s.where in ("shared", "registers")} & {t.name for t in kernel.inputs}
     for footprint in found:
         for number, a in enumerate(footprint.axes or ()):
             sides = edges[footprint.tensor][number] if edges[footprint.tensor] else (None, None)
-            loaded = footprint.tensor in staged and a.index in ragged
-            masks += _sides(kernel, footprint.tensor, number, a, sides, loaded)
+            past = footprint.tensor in staged and a.index in ragged     # the box of the last tile goes on past the end
+            last = counts[a.index] - 1 if a.index is not None and not past else None
+            masks += _sides(kernel, footprint.tensor, number, a, sides, last, past)
     return tuple(masks)
 
 
-def _sides(kernel: Kernel, tensor: str, axis: int, a: Axis, sides: Sides, loaded: bool) -> Iterator[Mask]:
-    """The masks of one axis of an input or a let."""
+def _sides(
+    kernel: Kernel, tensor: str, axis: int, a: Axis, sides: Sides, last: Expr | None, past: bool
+) -> Iterator[Mask]:
+    """The masks of one axis of an input or a let; ``last``: the greatest index that it is read for, if known."""
     low, high = sides
     at = Name(a.index, 0) * a.scale if a.index else Int(0)
     below = compare(">=", at + a.low, Int(0))
     if low is not None and below != TRUE:
         yield Mask(tensor, axis, "low", "edge", below)
-    if high is None and not loaded:
+    if high is None and not past:
         return
-    above = compare("<", at + a.high, _extent(kernel, tensor, axis))
-    if above != TRUE:
+    extent = _extent(kernel, tensor, axis)
+    above = compare("<", at + a.high, extent)
+    inside = last is not None and compare("<", last * a.scale + a.high, extent) == TRUE
+    if above != TRUE and not inside:
         yield Mask(tensor, axis, "high", "ragged" if high is None else "edge", above)
 
 

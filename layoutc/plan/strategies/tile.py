@@ -17,6 +17,8 @@ from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Equation, Kernel
 
+UNROLLED_ITEMS = 16     # outputs of a thread that are written out
+
 
 def plan_tile(kernel: Kernel, choice: Choice, signature: Signature, names: Names, entry: str) -> tuple[Pass, Function]:
     """The pass and its function."""
@@ -45,7 +47,9 @@ def _emit_outputs(frame: Frame) -> None:
                 _emit_values(frame, at)
             emit_when(frame, every((*tests, *_valid(frame, at))), made)
     if rounds > 1:
-        frame.lowering.emit(Loop(True, "int", "item", Int(0), Int(rounds), tuple(body)))
+        in_registers = any(s.where == "registers" for s in frame.choice.storage)
+        unroll = rounds * vector <= UNROLLED_ITEMS or in_registers
+        frame.lowering.emit(Loop(unroll, "int", "item", Int(0), Int(rounds), tuple(body)))
     else:
         frame.lowering.emit(*body)
 

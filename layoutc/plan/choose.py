@@ -1,0 +1,129 @@
+"""What the schedule says of a pass, and what it leaves open: tile, owner, unrolling."""
+
+from __future__ import annotations
+
+from math import prod
+
+from layoutc.diagnostics import LayoutcError
+from layoutc.layout import Layout
+from layoutc.plan.frame import Choice
+from layoutc.plan.halo import Footprint, children
+from layoutc.plan.nodes import Target
+from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
+from layoutc.plan.refusal import refusal
+from layoutc.plan.staging import Staging
+from layoutc.resolve.program import Const, Equation, Kernel, Program, Reduce, Schedule, Value
+from layoutc.resolve.types import Type
+from layoutc.source import Span
+
+DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
+DEFAULT_THREADS = 256
+MEDIAN_WINDOW = 255     # elements that a thread sorts
+
+
+class Chooser:
+    """Decides one pass: tile, owner, storage."""
+
+    def __init__(
+        self, program: Program, kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedule | None,
+        target: Target,
+    ) -> None:
+        self.program, self.kernel, self.equations, self.target = program, kernel, equations, target
+        self.schedule = schedule or Schedule(None)
+        self.indices = equations[0].indices
+        self.stages = {s.tensor: s for s in self.schedule.stages}
+
+    def choose(self) -> Choice:
+        """Everything that the pass needs to know."""
+        self._check_medians()
+        tile = self._tile()
+        staging = Staging(self.program, self.kernel, self.equations, self.schedule, self.target, tile)
+        owner = self._owner(tile, staging.found)
+        storage = staging.choose(owner)
+        found = staging.found
+        return Choice(self.equations, tile, owner, storage, tuple(found.values()), self.schedule.vector or 1,
+                      frozenset(self.schedule.unroll))
+
+    def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
+        """The error at a place of the schedule."""
+        return refusal(self.program, slug, message, span, help)
+
+    def _span(self, word: str) -> Span:
+        return dict(self.schedule.clause_spans).get(word, self.schedule.span)
+
+    def _check_medians(self) -> None:
+        """A median sorts in registers, so its range must be known and small."""
+        for reduce in medians(self.kernel):
+            sizes = [int(b.high.value) - int(b.low.value) if isinstance(b.low, Const) and isinstance(b.high, Const)
+                     else None for b in reduce.binders]
+            if None in sizes or not 0 < prod(n for n in sizes if n is not None) <= MEDIAN_WINDOW:
+                raise self.refuse("median-range", "the range of a median is not constant, or holds none or more than "
+                                  f"{MEDIAN_WINDOW} elements", reduce.span)
+
+    # ---- tile and threads
+
+    def _tile(self) -> tuple[int, ...]:
+        rank = len(self.indices)
+        if self.schedule.tile is not None:
+            sizes = dict(self.schedule.tile)
+            return tuple(sizes.get(i, 1) for i in self.indices)
+        threads = self.schedule.threads
+        if threads is not None and threads.layout is not None and rank == 1:
+            return (threads.layout.size,)
+        known = DEFAULT_TILES[min(rank, len(DEFAULT_TILES) - 1)]
+        return (1,) * (rank - len(known)) + known
+
+    def _owner(self, tile: tuple[int, ...], found: dict[str, Footprint]) -> Ownership:
+        threads = self.schedule.threads
+        if threads is not None and threads.layout is not None:
+            layout = threads.layout
+            if not isinstance(layout, Layout):
+                raise self.refuse("threads-layout", f"`{layout}` is no shape:stride", self._span("threads"),
+                                  "own outputs by a plain layout; a swizzle has no place here")
+            if layout.size != prod(tile):
+                raise self.refuse(
+                    "threads-layout", f"`{layout}` places {layout.size} outputs, the tile has {prod(tile)}",
+                    self._span("threads"), "name all of the tile's outputs once")
+            return by_layout(tile, layout)
+        if threads is not None and threads.over is not None:
+            return self._over_box(tile, threads.over, found)
+        count = threads.count if threads is not None and threads.count is not None else min(DEFAULT_THREADS, prod(tile))
+        widest = min(16 // self._output_type(e).bytes for e in self.equations)
+        vector = min(self.schedule.vector or 1, widest)
+        if vector > 1 and tile and tile[-1] % vector == 0 and prod(tile) % (count * vector) == 0:
+            return vectored(tile, count, vector)
+        return striped(tile, count)
+
+    def _output_type(self, equation: Equation) -> Type:
+        return next(t.type for t in self.kernel.outputs if t.name == equation.output)
+
+    def _over_box(self, tile: tuple[int, ...], tensor: str, found: dict[str, Footprint]) -> Ownership:
+        span = self._span("threads")
+        footprint = found.get(tensor)
+        stage = self.stages.get(tensor)
+        if footprint is None or footprint.axes is None:
+            why = footprint.why if footprint is not None else f"`{tensor}` is not read"
+            raise self.refuse("threads-over", f"no thread for each element of `{tensor}`: {why}", span)
+        if tuple(a.index for a in footprint.axes) != self.indices or any(a.scale != 1 for a in footprint.axes):
+            raise self.refuse("threads-over", f"`{tensor}` is not read along the outputs' own indices", span)
+        if stage is None or stage.where != "shared":
+            raise self.refuse("threads-over", f"`{tensor}` is not staged", span, f"add `stage {tensor} in shared`")
+        box = tuple(a.extent(size) for a, size in zip(footprint.axes, tile, strict=True))
+        if prod(box) > self.target.block_threads:
+            raise self.refuse("threads-over", f"the box of `{tensor}` has {prod(box)} elements, "
+                              f"a block {self.target.block_threads} threads at most", span, "make the tile smaller")
+        if any(a.low > 0 or a.high < 0 for a in footprint.axes):
+            raise self.refuse("threads-over", f"the box of `{tensor}` does not cover the tile", span)
+        return over_box(tile, box, tuple(-a.low for a in footprint.axes))
+
+
+def medians(kernel: Kernel) -> list[Reduce]:
+    """Every median of a kernel."""
+    found: list[Reduce] = []
+    waiting: list[Value] = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Reduce) and value.op == "median":
+            found.append(value)
+        waiting += children(value)
+    return found

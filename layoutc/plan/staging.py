@@ -1,0 +1,175 @@
+"""Where each tensor's elements wait: what the schedule says, a sensible choice where it says nothing, the budget."""
+
+from __future__ import annotations
+
+from layoutc.diagnostics import LayoutcError
+from layoutc.plan.halo import Axis, Footprint, footprints
+from layoutc.plan.nodes import Storage, Target
+from layoutc.plan.ownership import Ownership
+from layoutc.plan.reach import grown
+from layoutc.plan.refusal import refusal
+from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, StageChoice
+from layoutc.resolve.types import Type, compute_type
+from layoutc.source import Span
+
+STAGED_FROM = 9         # reads an output from which a tensor is worth staging
+KEPT_FROM = 2           # evaluations an output from which a let is worth keeping
+
+
+class Staging:
+    """Decides the storage of one pass; ``found`` are the boxes of all that it reads."""
+
+    def __init__(
+        self, program: Program, kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedule, target: Target,
+        tile: tuple[int, ...],
+    ) -> None:
+        self.program, self.kernel, self.equations, self.target, self.tile = program, kernel, equations, target, tile
+        self.schedule = schedule
+        self.indices = equations[0].indices
+        self.stages = {s.tensor: s for s in schedule.stages}
+        self.lets = {s.name: s for s in kernel.stages}
+        self.kept = self._kept_lets()
+        self.found = grown(kernel, equations, self.kept)
+
+    def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
+        """The error at a place of the schedule."""
+        return refusal(self.program, slug, message, span, help)
+
+    def _kept_lets(self) -> frozenset[str]:
+        """Lets held in shared memory: as the schedule says, else where inlining would compute them again."""
+        chosen = {name for name, s in self.stages.items() if name in self.lets and s.where == "shared"}
+        if self.schedule.stages or not self.indices:
+            return frozenset(chosen)
+        for stage in self.kernel.stages:
+            found = grown(self.kernel, self.equations, frozenset(chosen | {stage.name})).get(stage.name)
+            heavy = any(f.reads >= KEPT_FROM for f in footprints(self.kernel, (stage,)).values())
+            if found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and _spread(found):
+                chosen.add(stage.name)
+        return frozenset(chosen)
+
+    def choose(self, owner: Ownership) -> tuple[Storage, ...]:
+        """What waits in shared memory, registers or constant memory; the rest is read from global memory."""
+        found = self.found
+        out: list[Storage] = []
+        types = {t.name: t.type for t in self.kernel.inputs} | {s.name: s.type for s in self.kernel.stages}
+        for name, type in types.items():
+            if name not in found:
+                continue
+            stage = self.stages.get(name)
+            if stage is not None:
+                held = self._as_told(name, type, stage, owner, found[name])
+            elif name in self.kept:
+                held = self._box(name, compute_type(type), "shared", found[name])
+            else:
+                held = self._by_default(name, type, found[name])
+            if held is not None:
+                out.append(held)
+        self._check_budget(tuple(out))
+        return tuple(out)
+
+    def _as_told(
+        self, name: str, type: Type, stage: StageChoice, owner: Ownership, found: Footprint
+    ) -> Storage | None:
+        match stage.where:
+            case "global":
+                return None
+            case "constant":
+                return self._in_constant(name, type, stage)
+        if found.axes is None:
+            raise self.refuse("cannot-stage", f"`{name}` has no box: {found.why}", stage.span,
+                              f"read it from global memory: `stage {name} in global`")
+        if name in self.lets and stage.where == "registers":
+            raise self.refuse("cannot-stage", f"the let `{name}` lives in registers already", stage.span,
+                              f"leave `stage {name} in registers` out")
+        if stage.where == "registers":
+            return self._in_registers(name, type, stage, owner, found)
+        box = self._box(name, compute_type(type) if name in self.lets else type, "shared", found)
+        if stage.halo_global:
+            if name in self.lets:
+                raise self.refuse("cannot-stage", f"the let `{name}` has no copy in global memory", stage.span)
+            return self._core(box, stage)
+        return box
+
+    def _core(self, box: Storage, stage: StageChoice) -> Storage:
+        """The box without its halo; what lies outside is read from global memory."""
+        axes = []
+        for a in box.axes or ():
+            low, high = (a.low, a.high) if a.index is None else (max(a.low, 0), min(a.high, a.scale - 1))
+            if low > high:
+                raise self.refuse("cannot-stage", f"the box of `{box.tensor}` has no part inside the tile", stage.span)
+            axes.append(Axis(a.index, a.scale, low, high))
+        core = Footprint(box.tensor, tuple(axes), 0)
+        return Storage(box.tensor, "shared", box.type, self._extents(core), tuple(axes), halo_global=True)
+
+    def _in_constant(self, name: str, type: Type, stage: StageChoice) -> Storage:
+        tensor = next((t for t in self.kernel.inputs if t.name == name), None)
+        extents = [e.value for e in tensor.extents if isinstance(e, Const)] if tensor is not None else []
+        if tensor is None or len(extents) != len(tensor.extents):
+            raise self.refuse("cannot-stage", f"`{name}` has extents that are not constant", stage.span,
+                              "constant memory takes small arrays of constant extents")
+        if any(r is not None for sides in tensor.edges for r in sides):
+            raise self.refuse("cannot-stage", f"`{name}` has an edge rule", stage.span,
+                              "constant memory holds the array alone; stage it in shared memory")
+        held = Storage(name, "constant", type, tuple(int(e) for e in extents))
+        if held.bytes > self.target.constant_bytes or held.bytes == 0:
+            raise self.refuse("cannot-stage", f"`{name}` has {held.bytes} bytes, constant memory of a launch "
+                              f"1 to {self.target.constant_bytes}", stage.span)
+        return held
+
+    def _in_registers(
+        self, name: str, type: Type, stage: StageChoice, owner: Ownership, found: Footprint
+    ) -> Storage:
+        extents = []
+        first = dict(zip(self.indices, owner.at_first_item(), strict=True))
+        places = dict(zip(self.indices, owner.places, strict=True))
+        for a in found.axes or ():
+            span = 0
+            if a.index is not None:
+                low, high = (places[a.index] - first[a.index]).interval
+                if low is None or high is None or low < 0 or owner.partial:
+                    raise self.refuse(
+                        "cannot-stage", f"the outputs of a thread do not lie alike along `{a.index}` in every thread",
+                        stage.span, "choose a tile and a `threads` layout that divide each other")
+                span = high
+            extents.append(a.scale * span + 1 + a.high - a.low)
+        held = Storage(name, "registers", type, tuple(extents), found.axes)
+        if held.bytes > self.target.register_bytes:
+            raise self.refuse("cannot-stage", f"`{name}` needs {held.bytes} bytes of registers a thread, there are "
+                              f"{self.target.register_bytes}", stage.span, "make the tile smaller or the threads more")
+        return held
+
+    def _box(self, name: str, type: Type, where: str, found: Footprint) -> Storage:
+        return Storage(name, where, type, self._extents(found), found.axes)
+
+    def _extents(self, found: Footprint) -> tuple[int, ...]:
+        sizes = dict(zip(self.indices, self.tile, strict=True))
+        return tuple(a.extent(sizes[a.index] if a.index is not None else 1) for a in found.axes or ())
+
+    def _by_default(self, name: str, type: Type, found: Footprint) -> Storage | None:
+        """Staged in shared memory where neighbours share enough of what they read and the box fits."""
+        if self.schedule.stages or found.axes is None or found.reads < STAGED_FROM or not _spread(found):
+            return None
+        if len([a for a in found.axes if a.index is not None]) < min(len(self.indices), 1):
+            return None
+        box = self._box(name, type, "shared", found)
+        return box if box.bytes <= self._budget() // 2 else None
+
+    def _budget(self) -> int:
+        told = self.schedule.shared_budget
+        return self.target.shared_bytes if told is None else min(told, self.target.shared_bytes)
+
+    def _check_budget(self, storage: tuple[Storage, ...]) -> None:
+        needed = sum(s.bytes * s.copies for s in storage if s.where == "shared")
+        if needed <= self._budget():
+            return
+        if self._budget() < self.target.shared_bytes:
+            span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
+            raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, the budget is "
+                              f"{self._budget()}", span, "make the tile smaller or stage less")
+        raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, it can have "
+                          f"{self.target.shared_bytes}", self.schedule.span, "make the tile smaller or stage less")
+
+
+def _spread(found: Footprint) -> bool:
+    """Whether neighbouring outputs read common elements."""
+    return any(a.index is not None and a.high - a.low >= a.scale for a in found.axes or ())
