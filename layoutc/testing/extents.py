@@ -1,0 +1,108 @@
+"""Extents worth testing: nothing, one, and what lies just below, at and above a tile, a box, a halo."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from random import Random
+
+from layoutc.diagnostics import LayoutcError
+from layoutc.plan.halo import children
+from layoutc.plan.nodes import Pass, Plan
+from layoutc.reference.boxes import binder_ranges
+from layoutc.resolve.binding import check_call, tensor_shape
+from layoutc.resolve.program import Extent, Kernel, Reduce, Value
+
+SMALL = (0, 1, 2, 3, 4, 5, 7)
+MOST_TRIED = 150            # combinations looked at
+MOST_WORK = 200_000         # values that one example may compute
+WIDE = 40                   # extents tried where `require` admits none of the others
+
+
+def extents_worth_testing(kernel: Kernel, plan: Plan, random: Random) -> list[dict[str, int]]:
+    """Extents that the kernel accepts, by name, the least work first.
+
+    Raises LayoutcError, the kernel's own refusal, where none was found that it accepts.
+    """
+    names = kernel.extents
+    candidates = {name: sorted({*SMALL, *_near(sizes_along(name, kernel, plan))}) for name in names}
+    tried = _combinations(candidates, random)
+    found = _by_work(kernel, tried, MOST_WORK)
+    if not found:
+        wide = [{name: random.randrange(WIDE) for name in names} for _ in range(10 * MOST_TRIED)]
+        found = _by_work(kernel, wide, 100 * MOST_WORK)[:MOST_TRIED]
+    if not found:
+        check_call(kernel, tried[-1])
+    return found
+
+
+def _by_work(kernel: Kernel, tried: list[dict[str, int]], most: int) -> list[dict[str, int]]:
+    """Those that the kernel accepts, the least work first."""
+    found: dict[tuple[tuple[str, int], ...], int] = {}
+    for extents in tried:
+        if tuple(extents.items()) not in found and accepts(kernel, extents):
+            found[tuple(extents.items())] = work(kernel, extents)
+    return [dict(items) for items in sorted(found, key=lambda i: (found[i], i)) if found[items] <= most]
+
+
+def accepts(kernel: Kernel, extents: dict[str, int]) -> bool:
+    """Whether a call with these extents is meant at all."""
+    try:
+        if any(n < 0 for t in (*kernel.inputs, *kernel.outputs) for n in tensor_shape(t, extents)):
+            return False
+        check_call(kernel, extents)
+    except (LayoutcError, ZeroDivisionError):
+        return False
+    return True
+
+
+def _combinations(candidates: dict[str, list[int]], random: Random) -> list[dict[str, int]]:
+    """All, if they are few; else some of them, with the alike among them."""
+    if prod(map(len, candidates.values())) <= MOST_TRIED:
+        return [dict(zip(candidates, values, strict=True)) for values in product(*candidates.values())]
+    common = sorted(set.intersection(*map(set, candidates.values())))
+    alike = [dict.fromkeys(candidates, n) for n in common]
+    return alike + [{name: random.choice(values) for name, values in candidates.items()} for _ in range(MOST_TRIED)]
+
+
+def _near(sizes: set[int]) -> set[int]:
+    return {size + by for size in sizes for by in (-1, 0, 1)} | {2 * size + 1 for size in sizes}
+
+
+def sizes_along(extent: str, kernel: Kernel, plan: Plan) -> set[int]:
+    """Tile, box and halo sizes along the axes that an extent measures."""
+    return {size for one in plan.passes for size in _of_pass(extent, kernel, one) if size >= 1}
+
+
+def _of_pass(extent: str, kernel: Kernel, one: Pass) -> set[int]:
+    output = next(t for t in kernel.outputs if t.name == one.outputs[0])
+    found = {size for n, size in zip(output.extents, one.tile, strict=True) if extent in extents_in(n)}
+    measured = {t.name: t.extents for t in kernel.inputs}
+    sizes = dict(zip(one.indices, one.tile, strict=True))
+    for footprint in one.footprints:
+        for number, axis in enumerate(footprint.axes or ()):
+            if footprint.tensor in measured and extent in extents_in(measured[footprint.tensor][number]):
+                box = axis.extent(sizes[axis.index]) if axis.index is not None else 1
+                found |= {-axis.low, axis.high, axis.high - axis.low + 1, box}
+    return found
+
+
+def extents_in(value: Value) -> set[str]:
+    """The extents that a value mentions."""
+    own = {value.name} if isinstance(value, Extent) else set()
+    return own.union(*(extents_in(child) for child in children(value)))
+
+
+def work(kernel: Kernel, extents: dict[str, int]) -> int:
+    """About how many values a call computes."""
+    inputs = sum(prod(tensor_shape(t, extents)) for t in kernel.inputs)
+    lets = sum(_work(s.value, extents) for s in kernel.stages)
+    outputs = zip(kernel.outputs, kernel.equations, strict=True)
+    return inputs + sum(prod(tensor_shape(t, extents)) * (_work(e.value, extents) + lets) for t, e in outputs)
+
+
+def _work(value: Value, extents: dict[str, int]) -> int:
+    inner = 1 + sum(_work(child, extents) for child in children(value))
+    if isinstance(value, Reduce):
+        return inner * prod(max(high - low, 1) for low, high in binder_ranges(value, extents))
+    return inner
