@@ -16,6 +16,7 @@ from layoutc.resolve.forms import Forms
 from layoutc.resolve.linear import (
     Facts,
     Form,
+    Fuel,
     constant,
     holds,
     joined,
@@ -40,12 +41,14 @@ from layoutc.resolve.trees import children, parts
 Box = tuple[tuple[Form, Form] | None, ...]     # per axis: half-open; None: everywhere
 
 
-def prove_bounds(kernel: Kernel, let_ranges: Mapping[str, tuple[AxisRange | None, ...]], errors: Errors) -> None:
+def prove_bounds(
+    kernel: Kernel, let_ranges: Mapping[str, tuple[AxisRange | None, ...]], errors: Errors, fuel: Fuel
+) -> None:
     """Reports the reads that can leave their tensor, or are not proved to stay inside.
 
     ``let_ranges`` holds for each let the ranges that its brackets have, if any.
     """
-    prover = _Prover(kernel, let_ranges)
+    prover = _Prover(kernel, let_ranges, Facts(fuel=fuel))
     prover.run()
     report_misses(kernel, prover.misses, errors)
 
@@ -54,7 +57,7 @@ def prove_bounds(kernel: Kernel, let_ranges: Mapping[str, tuple[AxisRange | None
 class _Prover:
     kernel: Kernel
     let_ranges: Mapping[str, tuple[AxisRange | None, ...]]
-    base: Facts = field(default_factory=Facts)
+    base: Facts
     boxes: dict[str, Box] = field(default_factory=dict)
     sides: dict[str, tuple[Sides, ...]] = field(default_factory=dict)
     stages: dict[str, Stage] = field(default_factory=dict)
@@ -155,7 +158,7 @@ class _Prover:
         known = projected(here, {*names, *self.kernel.extents})
         if known is not None:
             before = self.read_at.get(stage.name)
-            self.read_at[stage.name] = known if before is None else joined(before, known)
+            self.read_at[stage.name] = known if before is None else joined(before, known, facts.fuel)
 
 
 def _least(gap: Form, facts: Facts) -> float:

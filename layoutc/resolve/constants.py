@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NoReturn
 
-from layoutc.diagnostics import Label, did_you_mean
+from layoutc.diagnostics import did_you_mean
 from layoutc.parse import syntax
 from layoutc.resolve import layouts
 from layoutc.resolve.arithmetic import COMPARISONS, I64_RANGE, Fault, checked, compare, integer_operation
-from layoutc.resolve.errors import Errors, Refused, each
+from layoutc.resolve.errors import Errors, Refused, each, report_circle
 from layoutc.resolve.layouts import AnyLayout, Item, Map, describe, show
+from layoutc.resolve.names import names_in, subscripted_in
+from layoutc.resolve.order import in_order
 from layoutc.resolve.types import TYPES, Type
 
 Declared = syntax.Constant | syntax.LayoutDeclaration
+Key = tuple[str, str]       # "const" or "layout", the name
 
 
 @dataclass(slots=True)
 class Statics:
-    """The constants and layouts of a file, each evaluated when it is first needed."""
+    """The constants and layouts of a file, known once ``evaluate_all`` has run."""
 
     errors: Errors
     overrides: Mapping[str, int]
     constants: dict[str, syntax.Constant] = field(default_factory=dict)
     layouts: dict[str, syntax.LayoutDeclaration] = field(default_factory=dict)
-    _known: dict[tuple[type[Declared], str], Item | None] = field(default_factory=dict)   # None: refused
-    _open: list[Declared] = field(default_factory=list)
+    _known: dict[Key, Item | None] = field(default_factory=dict)    # None: refused
 
     def constant(self, name: str) -> int:
         """The value of a declared constant."""
-        value = self._declared(self.constants[name])
+        value = self._declared(("const", name))
         assert isinstance(value, int)
         return value
 
     def layout(self, name: str) -> Map:
         """The value of a declared layout."""
-        value = self._declared(self.layouts[name])
+        value = self._declared(("layout", name))
         assert isinstance(value, Map)
         return value
 
@@ -132,17 +134,29 @@ class Statics:
             )
         self.errors.refuse("not-a-layout", base.span, f"only a layout has modes, not {describe(whole)}", "no layout")
 
-    def _declared(self, declaration: Declared) -> Item:
-        if declaration in self._open:
-            self._refuse_cycle(declaration)
-        key = (type(declaration), declaration.name.id)
-        if key not in self._known:
+    def evaluate_all(self) -> None:
+        """Evaluates every declaration, each after those that it needs; reports those that need themselves."""
+        both: list[Declared] = [*self.constants.values(), *self.layouts.values()]
+        declared = {_key(d): d for d in both}
+        needs = {key: [k for k in self._needed(d) if k in declared] for key, d in declared.items()}
+        order, circles = in_order(needs)
+        for circle in circles:
+            report_circle(self.errors, [declared[key].name for key in circle])
+        bad = {key for circle in circles for key in circle}
+        for key in order:
             self._known[key] = None
-            self._open.append(declaration)
-            try:
-                self._known[key] = self._evaluate(declaration)
-            finally:
-                self._open.pop()
+            if key not in bad:
+                with suppress(Refused):
+                    self._known[key] = self._evaluate(declared[key])
+
+    def _needed(self, declaration: Declared) -> list[Key]:
+        if isinstance(declaration, syntax.Constant) and declaration.name.id in self.overrides:
+            return []
+        used = (*names_in(declaration.value), *subscripted_in(declaration.value))
+        names = dict.fromkeys(name.id for name in used)
+        return [("const", name) if name in self.constants else ("layout", name) for name in names]
+
+    def _declared(self, key: Key) -> Item:
         value = self._known[key]
         if value is None:
             raise Refused
@@ -155,13 +169,9 @@ class Statics:
             return self.overrides[declaration.name.id]
         return self.integer(declaration.value)
 
-    def _refuse_cycle(self, declaration: Declared) -> NoReturn:
-        circle = self._open[self._open.index(declaration) :]
-        others = [Label(d.name.span, "which needs the next") for d in circle[1:]]
-        self.errors.refuse(
-            "cycle", declaration.name.span, f"`{declaration.name.id}` needs itself", "needs itself", others=others,
-            notes=[" → ".join(d.name.id for d in [*circle, declaration])] if others else (),
-        )
+
+def _key(declaration: Declared) -> Key:
+    return ("const" if isinstance(declaration, syntax.Constant) else "layout"), declaration.name.id
 
 
 def evaluate_assertion(statics: Statics, assertion: syntax.Assertion) -> None:

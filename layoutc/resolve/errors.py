@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
 from layoutc.diagnostics import Diagnostic, Label, LayoutcError
+from layoutc.parse.syntax import Name
 from layoutc.source import Source, Span
 
 SLUGS = {
@@ -77,6 +78,8 @@ SLUGS = {
     "bad-budget": "a budget that cannot be read",
     "not-supported-yet": "a form of the language that this version does not compile",
 }
+
+MOST_SHOWN = 8      # of a long list
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -149,6 +152,18 @@ def each(items: Iterable[T], action: Callable[[T], R]) -> list[R]:
     if len(results) < count:
         raise Refused
     return results
+
+
+def report_circle(errors: Errors, circle: Sequence[Name]) -> None:
+    """Reports declarations that need each other, each the next and the last the first."""
+    first, *rest = circle
+    more = ["…"] if len(rest) > MOST_SHOWN else []
+    names = [first.id, *(name.id for name in rest[:MOST_SHOWN]), *more, first.id]
+    errors.report(
+        "cycle", first.span, f"`{first.id}` needs itself", "needs itself",
+        others=[Label(name.span, "which needs the next") for name in rest[:MOST_SHOWN]],
+        notes=[" → ".join(names)] if rest else [],
+    )
 
 
 def expected(count: int, noun: str) -> str:

@@ -17,8 +17,10 @@ from layoutc.resolve.drafts import Typing
 from layoutc.resolve.errors import Errors, Refused, axes
 from layoutc.resolve.expressions import Expressions, Scope, Target
 from layoutc.resolve.lets import domain_of, lets_in_order, written_ranges
+from layoutc.resolve.linear import Fuel
+from layoutc.resolve.names import names_in
 from layoutc.resolve.program import Binder, Check, Const, Equation, Kernel, Schedule, Sides, Stage, Tensor, Value
-from layoutc.resolve.tensors import AxisRange, Holder, bound_extents, declare, first_declared, names_in
+from layoutc.resolve.tensors import AxisRange, Holder, bound_extents, declare, first_declared
 from layoutc.resolve.types import BOOL
 from layoutc.source import Span
 
@@ -34,6 +36,7 @@ class KernelResolver:
     written: syntax.Kernel
     extents: dict[str, Span] = field(default_factory=dict)
     holders: dict[str, Holder] = field(default_factory=dict)
+    fuel: Fuel = field(default_factory=Fuel)
     ranges: Ranges = field(init=False)
     typing: Typing = field(init=False)
     x: Expressions = field(init=False)
@@ -113,7 +116,7 @@ class KernelResolver:
             schedules=schedules,
             span=self.written.span,
         )
-        prove_bounds(kernel, {n: h.axes for n, h in self.holders.items() if h.kind == "let"}, self.errors)
+        prove_bounds(kernel, {n: h.axes for n, h in self.holders.items() if h.kind == "let"}, self.errors, self.fuel)
         return kernel if len(self.errors.found) == before else None
 
     def _clauses(self, kind: type[T]) -> list[T]:

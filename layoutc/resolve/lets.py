@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from layoutc.diagnostics import Label
 from layoutc.parse import syntax
 from layoutc.resolve.binders import Ranges, range_of
-from layoutc.resolve.errors import Errors, Refused, each
+from layoutc.resolve.errors import Errors, Refused, each, report_circle
 from layoutc.resolve.expressions import Expressions
+from layoutc.resolve.names import subscripted_in
+from layoutc.resolve.order import in_order
 from layoutc.resolve.tensors import AxisRange, Holder
 
 
@@ -58,51 +60,10 @@ def domain_of(
 def lets_in_order(errors: Errors, lets: Sequence[syntax.Let]) -> list[syntax.Let]:
     """The lets, each after those that it reads; those that need themselves are reported and left out."""
     by_name = {let.name.id: let for let in lets}
-    needs = {name: sorted({n for n in _read_names(let.value) if n in by_name}) for name, let in by_name.items()}
-    done: dict[str, syntax.Let] = {}
-    bad: set[str] = set()
-    for start in by_name:
-        path: list[tuple[str, Iterator[str]]] = [(start, iter(needs[start]))] if start not in done else []
-        while path:
-            name, rest = path[-1]
-            need = next((n for n in rest if n not in done), None)
-            if need is None:
-                done[name] = by_name[name]
-                path.pop()
-            elif need in (open_names := [n for n, _ in path]):
-                circle = open_names[open_names.index(need) :]
-                if not bad & set(circle):
-                    _report_cycle(errors, [by_name[n] for n in circle])
-                bad |= set(circle)
-            else:
-                path.append((need, iter(needs[need])))
-    return [let for name, let in done.items() if name not in bad]
-
-
-def _report_cycle(errors: Errors, circle: list[syntax.Let]) -> None:
-    first = circle[0]
-    errors.report(
-        "cycle", first.name.span, f"the let `{first.name.id}` needs itself", "needs itself",
-        others=[Label(let.name.span, "which needs the next") for let in circle[1:]],
-        notes=[" → ".join(let.name.id for let in [*circle, first])],
-    )
-
-
-def _read_names(e: syntax.Expression) -> Iterator[str]:
-    """The names before brackets, anywhere in an expression."""
-    match e:
-        case syntax.Subscript(base, indices):
-            if isinstance(base, syntax.Name):
-                yield base.id
-            for index in indices:
-                yield from _read_names(index)
-        case syntax.Unary(_, operand):
-            yield from _read_names(operand)
-        case syntax.Binary(_, left, right):
-            yield from _read_names(left)
-            yield from _read_names(right)
-        case syntax.Call(_, arguments):
-            for argument in arguments:
-                yield from _read_names(argument)
-        case syntax.Reduction(_, _, body):
-            yield from _read_names(body)
+    read = {name: sorted({n.id for n in subscripted_in(let.value)}) for name, let in by_name.items()}
+    needs = {name: [n for n in names if n in by_name] for name, names in read.items()}
+    order, circles = in_order(needs)
+    for circle in circles:
+        report_circle(errors, [by_name[name].name for name in circle])
+    bad = {name for circle in circles for name in circle}
+    return [by_name[name] for name in order if name not in bad]

@@ -69,16 +69,24 @@ def is_tame(form: Form) -> bool:
 
 
 @dataclass(slots=True)
+class Fuel:
+    """How many rows may still be combined; when none are left, nothing more is proved."""
+
+    left: int = 150_000     # less than a second
+
+
+@dataclass(slots=True)
 class Facts:
     """What is known in one place: forms that are at least 0, forms that are 0, and choices of further facts."""
 
     at_least_zero: list[Form] = field(default_factory=list)
     zero: list[Form] = field(default_factory=list)
     choices: list[list[Facts]] = field(default_factory=list)
+    fuel: Fuel = field(default_factory=Fuel)
 
     def copy(self) -> Facts:
         """The same facts, to be extended."""
-        return Facts(list(self.at_least_zero), list(self.zero), list(self.choices))
+        return Facts(list(self.at_least_zero), list(self.zero), list(self.choices), self.fuel)
 
     def add(self, other: Facts) -> None:
         """These facts and the others."""
@@ -127,6 +135,7 @@ class Facts:
             [f for f in self.at_least_zero if id(f) in ordered],
             [f for f in self.zero if id(f) in ordered],
             [c for c in self.choices if id(c) in ordered],
+            self.fuel,
         )
 
 
@@ -145,7 +154,7 @@ def minimum(form: Form, facts: Facts) -> float:
     if fixed is not None:
         return fixed
     near = about([form], facts)
-    return min((_leaf_minimum(form, *leaf) for leaf in near.leaves()), default=-inf)
+    return min((_leaf_minimum(form, *leaf, facts.fuel) for leaf in near.leaves()), default=-inf)
 
 
 def holds(form: Form, facts: Facts) -> bool:
@@ -155,11 +164,22 @@ def holds(form: Form, facts: Facts) -> bool:
         return fixed >= 0
     near = about([form], facts)
     opposite = minus(constant(-1), form)
-    return all(eliminated([opposite, *rows], zero, keep=lambda name: False) is None for rows, zero in near.leaves())
+    if _contradict([opposite, *near.at_least_zero], near.zero, facts.fuel):
+        return True
+    leaves = near.leaves() if near.choices else ()
+    return bool(leaves) and all(_contradict([opposite, *rows], zero, facts.fuel) for rows, zero in leaves)
 
 
-def _leaf_minimum(form: Form, rows: list[Form], zero: list[Form]) -> float:
-    rest = eliminated([minus({_VALUE: 1}, form), *rows], zero, keep=lambda name: name == "")
+def _contradict(rows: list[Form], zero: list[Form], fuel: Fuel) -> bool:
+    """Whether no integers satisfy all; products are looked into only where the rest does not decide."""
+    if eliminated(rows, zero, lambda name: False, fuel, with_products=False) is None:
+        return True
+    products = any(len(m) > 1 for form in (*rows, *zero) for m in form)
+    return products and eliminated(rows, zero, lambda name: False, fuel) is None
+
+
+def _leaf_minimum(form: Form, rows: list[Form], zero: list[Form], fuel: Fuel) -> float:
+    rest = eliminated([minus({_VALUE: 1}, form), *rows], zero, lambda name: name == "", fuel)
     if rest is None:
         return inf
     least = -inf
@@ -173,9 +193,8 @@ def _leaf_minimum(form: Form, rows: list[Form], zero: list[Form]) -> float:
 def lower_bounds(form: Form, facts: Facts, names: set[str]) -> list[Form]:
     """Forms over some names alone that the form is never less than; without choices."""
     near = about([form], facts)
-    rest = eliminated(
-        [minus({_VALUE: 1}, form), *near.at_least_zero], near.zero, keep=lambda name: name == "" or name in names
-    )
+    rows = [minus({_VALUE: 1}, form), *near.at_least_zero]
+    rest = eliminated(rows, near.zero, lambda name: name == "" or name in names, facts.fuel)
     rows = [row for row in rest or [] if row.get(_VALUE) == 1]
     return [minus({_VALUE: 1}, row) for row in rows]
 
@@ -185,13 +204,13 @@ def projected(facts: Facts, keep: set[str]) -> list[Form] | None:
     near = facts.about(keep)
     result: list[Form] | None = None
     for rows, zero in near.leaves():
-        leaf = eliminated(rows, zero, keep=lambda name: name in keep)
+        leaf = eliminated(rows, zero, lambda name: name in keep, facts.fuel)
         if leaf is not None:
-            result = leaf if result is None else joined(result, leaf)
+            result = leaf if result is None else joined(result, leaf, facts.fuel)
     return result
 
 
-def joined(left: Sequence[Form], right: Sequence[Form]) -> list[Form]:
+def joined(left: Sequence[Form], right: Sequence[Form], fuel: Fuel) -> list[Form]:
     """What both lists of facts say: of two that differ in the constant the weaker, else what follows from either."""
     one, two = ({_key(f): f.get((), 0) for f in side} for side in (left, right))
     kept: dict[tuple[tuple[Monomial, int], ...], int] = {}
@@ -200,7 +219,7 @@ def joined(left: Sequence[Form], right: Sequence[Form]) -> list[Form]:
             kept[key] = max(one[key], two[key])
             continue
         other = right if key in one else left
-        least = minimum(dict(key), Facts(list(other)))
+        least = minimum(dict(key), Facts(list(other), fuel=fuel))
         if least >= -LARGEST and least != inf:
             kept[key] = max(value, -int(least))
     return [_row(key, value) for key, value in kept.items()]
@@ -215,21 +234,25 @@ def _row(key: tuple[tuple[Monomial, int], ...], value: int) -> Form:
 
 
 def eliminated(
-    rows: Iterable[Form], zero: Iterable[Form], keep: Callable[[str], bool]
+    rows: Iterable[Form], zero: Iterable[Form], keep: Callable[[str], bool], fuel: Fuel, with_products: bool = True
 ) -> list[Form] | None:
     """The inequalities without the variables that are not kept; None where they contradict."""
-    solved = _substituted([*rows], [*zero], keep)
+    rows, zero = [*rows], [*zero]
+    fuel.left -= len(rows) + len(zero)
+    solved = _substituted(rows, zero, keep)
     if solved is None:
         return None
     table = _Table()
-    for row in (*solved, *_products(solved)):
+    for row in (*solved, *(_products(solved) if with_products else ())):
         table.add(row)
-    while not table.contradicts:
+    while not table.contradicts and fuel.left > 0:
         gone = table.next_variable(keep)
         if gone is None:
-            break
-        table.eliminate(gone)
-    return None if table.contradicts else table.rows()
+            return table.rows()
+        fuel.left -= table.eliminate(gone)
+    if table.contradicts:
+        return None
+    return [row for row in table.rows() if all(map(keep, _names([row])))]
 
 
 def _substituted(rows: list[Form], zero: list[Form], keep: Callable[[str], bool]) -> list[Form] | None:
@@ -317,12 +340,14 @@ class _Table:
         every = {*above, *below}
         return min(every, key=lambda m: (above.get(m, 0) * below.get(m, 0), m), default=None)
 
-    def eliminate(self, gone: Monomial) -> None:
+    def eliminate(self, gone: Monomial) -> int:
+        """Combines every two rows that bound a variable from below and from above; how much work it was."""
         rows = self.rows()
         above = [row for row in rows if row.get(gone, 0) > 0]
         below = [row for row in rows if row.get(gone, 0) < 0]
         self._constants = {k: v for k, v in self._constants.items() if all(m != gone for m, _ in k)}
         if len(self._constants) + len(above) * len(below) > MOST_ROWS:
-            return
+            return len(rows)
         for one, two in product(above, below):
             self.add(plus({m: c * -two[gone] for m, c in one.items()}, two, one[gone]))
+        return len(rows) + len(above) * len(below)

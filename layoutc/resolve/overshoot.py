@@ -58,6 +58,8 @@ def _report(kernel: Kernel, miss: Miss, others: int, errors: Errors) -> None:
     else:
         message = f"`{read}` is not proved to stay inside: it may read {far}{where}"
     notes = [_NOTES[miss.place]] if miss.place in _NOTES else []
+    if miss.facts.fuel.left <= 0:
+        notes.append("the proof was given up: this file asks for too many")
     if others:
         notes.append(f"{others} more {'read' if others == 1 else 'reads'} of `{tensor}` can leave it there")
     errors.report(

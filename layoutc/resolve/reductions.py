@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from layoutc.parse import syntax
 from layoutc.resolve.drafts import Bare, Draft, Typing
+from layoutc.resolve.names import operands
 from layoutc.resolve.program import Binder, Reduce, Value
 from layoutc.resolve.types import BOOL, I64, Type, arithmetic_type, number_type
 from layoutc.source import Span
@@ -23,22 +24,12 @@ class Alone:
 
 def stands_alone(name: str, body: syntax.Expression) -> Iterator[Alone]:
     """Every place in a body, in the order of the text, where the name is a subscript by itself."""
-    match body:
-        case syntax.Subscript(base, indices):
-            for axis, index in enumerate(indices):
-                if isinstance(base, syntax.Name) and isinstance(index, syntax.Name) and index.id == name:
-                    yield Alone(base, axis, index.span)
-                yield from stands_alone(name, index)
-        case syntax.Unary(_, operand):
-            yield from stands_alone(name, operand)
-        case syntax.Binary(_, left, right):
-            yield from stands_alone(name, left)
-            yield from stands_alone(name, right)
-        case syntax.Call(_, arguments):
-            for argument in arguments:
-                yield from stands_alone(name, argument)
-        case syntax.Reduction(_, _, inner):
-            yield from stands_alone(name, inner)
+    if isinstance(body, syntax.Subscript) and isinstance(body.base, syntax.Name):
+        for axis, index in enumerate(body.indices):
+            if isinstance(index, syntax.Name) and index.id == name:
+                yield Alone(body.base, axis, index.span)
+    for operand in operands(body):
+        yield from stands_alone(name, operand)
 
 
 def reduce(typing: Typing, op: str, binders: tuple[Binder, ...], body: Draft, span: Span) -> Draft:

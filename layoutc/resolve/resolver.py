@@ -14,6 +14,7 @@ from layoutc.resolve.arithmetic import I64_RANGE
 from layoutc.resolve.constants import Statics, evaluate_assertion
 from layoutc.resolve.errors import Errors, Refused
 from layoutc.resolve.kernels import KernelResolver
+from layoutc.resolve.linear import Fuel
 from layoutc.resolve.program import Kernel, Program, Schedule
 from layoutc.resolve.schedules import ScheduleResolver, surface_of
 from layoutc.source import Source
@@ -54,6 +55,7 @@ class _Resolver:
     statics: Statics = field(init=False)
     kernels: dict[str, syntax.Kernel] = field(default_factory=dict)
     schedules: dict[str, list[syntax.Schedule]] = field(default_factory=dict)
+    fuel: Fuel = field(default_factory=Fuel)
 
     def __post_init__(self) -> None:
         self.statics = Statics(self.errors, self.overrides)
@@ -61,6 +63,7 @@ class _Resolver:
     def resolve(self) -> Program:
         self._collect()
         self._check_overrides()
+        self.statics.evaluate_all()
         constants = tuple((name, self._constant(name)) for name in self.statics.constants)
         layouts = []
         for name in self.statics.layouts:
@@ -129,7 +132,7 @@ class _Resolver:
     # ---- kernels with their schedules
 
     def _kernel(self, kernel: syntax.Kernel) -> Kernel | None:
-        surface = surface_of(kernel, list(self.statics.constants))
+        surface = surface_of(kernel, {*self.statics.constants, *self.statics.layouts})
         schedules: list[Schedule] = []
         first: dict[str | None, syntax.Schedule] = {}
         for written in self.schedules.get(kernel.name.id, []):
@@ -140,7 +143,7 @@ class _Resolver:
             schedule = ScheduleResolver(self.errors, self.statics, surface, written).resolve()
             if schedule is not None:
                 schedules.append(schedule)
-        return KernelResolver(self.errors, self.statics, kernel).resolve(tuple(schedules))
+        return KernelResolver(self.errors, self.statics, kernel, fuel=self.fuel).resolve(tuple(schedules))
 
     def _duplicate_schedule(self, again: syntax.Schedule, first: syntax.Schedule) -> None:
         what = f"a schedule named `{again.name.id}`" if again.name else "an unnamed schedule"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
@@ -13,6 +13,7 @@ from layoutc.parse import syntax
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, Refused, each
 from layoutc.resolve.layouts import AnyLayout, describe
+from layoutc.resolve.names import names_in, operands
 from layoutc.resolve.program import Schedule, StageChoice, Threads
 from layoutc.source import Span
 
@@ -39,7 +40,7 @@ class Surface:
         return tuple(dict.fromkeys(name for output in self.outputs for name in output))
 
 
-def surface_of(kernel: syntax.Kernel, constants: Sequence[str]) -> Surface:
+def surface_of(kernel: syntax.Kernel, constants: Collection[str]) -> Surface:
     """What a schedule can name, as far as the kernel's text tells."""
     equations = [c for c in kernel.clauses if isinstance(c, syntax.Equation)]
     lets = [c for c in kernel.clauses if isinstance(c, syntax.Let)]
@@ -48,37 +49,14 @@ def surface_of(kernel: syntax.Kernel, constants: Sequence[str]) -> Surface:
     return Surface(
         outputs=tuple(tuple(i.id for i in e.indices if isinstance(i, syntax.Name)) for e in equations),
         reduced=tuple(reduced),
-        inputs={t.name.id: all(_is_constant(e, constants) for e in t.extents) for t in kernel.inputs},
+        inputs={t.name.id: all(n.id in constants for e in t.extents for n in names_in(e)) for t in kernel.inputs},
         lets=tuple(let.name.id for let in lets),
     )
 
 
 def _reduced(e: syntax.Expression) -> list[str]:
-    match e:
-        case syntax.Reduction(_, binders, body):
-            return [*(b.name.id for b in binders), *_reduced(body)]
-        case syntax.Unary(_, operand):
-            return _reduced(operand)
-        case syntax.Binary(_, left, right):
-            return [*_reduced(left), *_reduced(right)]
-        case syntax.Call(_, items) | syntax.Subscript(_, items):
-            return [n for item in items for n in _reduced(item)]
-    return []
-
-
-def _is_constant(e: syntax.Expression, constants: Sequence[str]) -> bool:
-    match e:
-        case syntax.Name(name):
-            return name in constants
-        case syntax.Unary(_, operand):
-            return _is_constant(operand, constants)
-        case syntax.Binary(_, left, right):
-            return _is_constant(left, constants) and _is_constant(right, constants)
-        case syntax.Call(function, arguments):
-            return function.id in ("size", "cosize", "rank", "depth") or all(
-                _is_constant(a, constants) for a in arguments
-            )
-    return True
+    own = [binder.name.id for binder in e.binders] if isinstance(e, syntax.Reduction) else []
+    return own + [name for operand in operands(e) for name in _reduced(operand)]
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +13,7 @@ from layoutc.resolve.affine import affine
 from layoutc.resolve.errors import Errors, Refused, axes, each
 from layoutc.resolve.expressions import Expressions, Scope
 from layoutc.resolve.functions import known_elsewhere
+from layoutc.resolve.names import names_in
 from layoutc.resolve.program import Const, Value
 from layoutc.resolve.types import I64, TYPES, Type
 from layoutc.source import Span
@@ -43,21 +44,6 @@ def bound_extents(kernel: syntax.Kernel, constants: Mapping[str, object]) -> dic
                 if name.id in alone and name.id not in constants:
                     mentioned.setdefault(name.id, name.span)
     return mentioned
-
-
-def names_in(e: syntax.Expression) -> Iterator[syntax.Name]:
-    """The names of an expression, in the order of the text; functions, tensors and binders are none."""
-    match e:
-        case syntax.Name():
-            yield e
-        case syntax.Unary(_, operand):
-            yield from names_in(operand)
-        case syntax.Binary(_, left, right) | syntax.LayoutPair(left, right):
-            yield from names_in(left)
-            yield from names_in(right)
-        case syntax.Call(_, items) | syntax.Tuple(items) | syntax.Subscript(_, items):
-            for item in items:
-                yield from names_in(item)
 
 
 def declare(tensor: syntax.TensorDeclaration, kind: Literal["input", "output"], x: Expressions) -> Holder:
