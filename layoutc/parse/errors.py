@@ -7,6 +7,7 @@ The slugs of this package, all of them: ``syntax``, ``unexpected-end``, ``unclos
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from lark import Token, Tree
@@ -105,20 +106,27 @@ def _found(token: Token) -> str:
     return f"`{token}`" if len(token) <= 40 else f"`{token[:37]}…`"
 
 
-def _unclosed_body(s: _Surprise) -> RefusedError | None:
-    """A declaration begins inside the body of another."""
-    before = s.word_before()
-    if s.token.type in DECLARATIONS:
+_BEGINNING = re.compile(r"(?:.*[{};])?[ \t]*(const|layout|kernel|schedule|redistribute)[ \t]+")
+
+
+def _next_begins(s: _Surprise) -> RefusedError | None:
+    """A declaration begins a line, and the one before it is unfinished."""
+    line = s.text.rfind("\n", 0, s.span.start) + 1
+    begins = _BEGINNING.fullmatch(s.text, line, s.span.start)
+    if begins:
+        span = Span(*begins.span(1))
+    elif s.token.type in DECLARATIONS:
         span = s.span
-    elif before and s.accepts == {"LSQB"} and before.id.upper() in DECLARATIONS:
-        span = before.span
     else:
         return None
     opener = s.opener()
-    if opener is None or opener != "{":
-        return None
-    return _refuse("unclosed", "a declaration begins, but the one before it is not closed", span, "begins here",
-                   "close it with `}`", Label(span_of(opener), "still open"))
+    if opener is not None:
+        return _refuse("unclosed", f"a declaration begins, but `{opener}` is still open", span, "begins here",
+                       f"close it with `{_CLOSING[opener]}`", Label(span_of(opener), "still open"))
+    if begins and s.token.type == "NAME" and "NAME" not in s.accepts:
+        return _refuse("syntax", f"expected an expression, found `{begins[1]}`", span, "a declaration begins here",
+                       _example(s))
+    return None
 
 
 def _end_of_text(s: _Surprise) -> RefusedError | None:
@@ -262,6 +270,6 @@ def _generic(s: _Surprise) -> RefusedError:
 
 
 _CASES = (
-    _unclosed_body, _end_of_text, _bracket, _chain, _assigned, _reserved, _comment, _body, _late_range, _misspelt,
+    _next_begins, _end_of_text, _bracket, _chain, _assigned, _reserved, _comment, _body, _late_range, _misspelt,
     _no_indices, _plus,
 )
