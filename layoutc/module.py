@@ -10,6 +10,7 @@ from layoutc.backend import Run
 from layoutc.calls import Caller
 from layoutc.compiler import default_signature, read_program
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
+from layoutc.explain import explain
 from layoutc.parse.reading import read_source
 from layoutc.plan.nodes import Plan, Target
 from layoutc.reference import evaluate
@@ -78,6 +79,22 @@ class Kernel:
         """The NumPy meaning of the same call; NumPy arrays in and out."""
         outputs = evaluate(self._kernel, tensors)
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def explain(
+        self, extents: Mapping[str, int] | None = None, /, *, schedule: str | None = None, **named: int
+    ) -> dict[str, object]:
+        """Everything derived, as in ``explain --json``: halo, masks, launch, storage, traffic, intensity.
+
+        Args:
+            extents: by name; what needs one that is lacking is None.
+            schedule: the name of a schedule; None is the default one.
+            named: extents too, ``blur.explain(H=1080, W=1920)``.
+
+        Raises:
+            LayoutcError: the schedule cannot be honoured, or a call with these extents would be refused.
+        """
+        known = {**(extents or {}), **named}
+        return explain(self._program, self._kernel, self._schedule(schedule), self._target, known)
 
     @property
     def meaning(self) -> ResolvedKernel:
