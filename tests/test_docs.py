@@ -1,7 +1,8 @@
 """Every block of README.md and docs/ runs and prints what it says.
 
-A ``layout`` block is a file (its first comment line may name it) that must check; a ``python`` block runs in the
-namespace of its page; a ``console`` block holds commands after ``$`` and what they print, ``...`` for anything.
+A ``layout`` block is a file (its first comment line may name it) that must check, a ``layout-error`` block one that
+must not; a ``python`` block runs in the namespace of its page; a ``console`` block holds commands after ``$`` and what
+they print, ``...`` for anything.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sybil import Document, Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 from layoutc.compiler import read_program
+from layoutc.diagnostics import LayoutcError
 from layoutc.source import Source
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +31,16 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 def run_layout(example: Example) -> None:
     text = str(example.parsed)
     read_program(Source("block.layout", text))
+    save(text)
+
+
+def run_layout_error(example: Example) -> None:
+    with pytest.raises(LayoutcError):
+        run_layout(example)
+    save(str(example.parsed))
+
+
+def save(text: str) -> None:
     named = re.match(r"# (\w+\.layout)\b", text)
     if named:
         Path(named[1]).write_text(text)
@@ -55,12 +67,9 @@ def environment() -> dict[str, str]:
 
 
 SYBIL = Sybil(parsers=[
-    CodeBlockParser("layout", run_layout), CodeBlockParser("console", run_console), PythonCodeBlockParser(),
+    CodeBlockParser("layout", run_layout), CodeBlockParser("layout-error", run_layout_error),
+    CodeBlockParser("console", run_console), PythonCodeBlockParser(),
 ])
-
-
-def blocks() -> list[tuple[Path, list[Example]]]:
-    return [(page, list(page_of(page))) for page in PAGES]
 
 
 def page_of(page: Path) -> Document:
