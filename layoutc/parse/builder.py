@@ -21,13 +21,17 @@ LARGEST_INTEGER = 2**64 - 1
 
 
 class RefusedError(Exception):
-    """A syntax error; its diagnostic still lacks the source. After a ``final`` one nothing is worth reading."""
+    """A syntax error; its diagnostic still lacks the source.
 
-    def __init__(self, diagnostic: Diagnostic, span: Span, final: bool = False) -> None:
+    After a ``final`` one nothing is worth reading; after any other, what begins at ``resume`` or behind it.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, span: Span, final: bool = False, resume: int | None = None) -> None:
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic
         self.span = span
         self.final = final
+        self.resume = span.start if resume is None else resume
 
 
 def span_of(token: Token) -> Span:

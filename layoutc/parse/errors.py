@@ -83,14 +83,23 @@ class _Surprise:
         """The innermost unfinished form, a key of EXAMPLES or nothing."""
         for part in reversed(self.stack):
             if isinstance(part, Token):
-                if part.type == "LBRACE" and self._outer() == "KERNEL":
+                if part.type == "LBRACE" and self._declaration().type == "KERNEL":
                     return "equation"
                 if part.type in EXAMPLES:
                     return "tensor" if part.type == "KERNEL" and self.opener() else part.type
         return ""
 
-    def _outer(self) -> str:
-        return next((t.type for t in self.stack if isinstance(t, Token) and t.type in DECLARATIONS), "")
+    def outermost(self) -> Span:
+        """Where the unfinished declaration begins."""
+        return span_of(self._declaration())
+
+    def _declaration(self) -> Token:
+        return next((t for t in self.stack if isinstance(t, Token) and t.type in DECLARATIONS), self.token)
+
+    def indentation(self, offset: int) -> int:
+        """Blanks at the head of the line of an offset."""
+        line = self.text[self.text.rfind("\n", 0, offset) + 1:offset + 1]
+        return len(line) - len(line.lstrip(" \t"))
 
 
 def _refuse(slug: str, message: str, span: Span, label: str = "", help: str = "", *others: Label) -> RefusedError:
@@ -98,8 +107,7 @@ def _refuse(slug: str, message: str, span: Span, label: str = "", help: str = ""
 
 
 def _example(surprise: _Surprise) -> str:
-    form = surprise.form()
-    return f"for example `{EXAMPLES[form]}`" if form else ""
+    return f"for example `{EXAMPLES[surprise.form() or 'KERNEL']}`"
 
 
 def _found(token: Token) -> str:
@@ -120,11 +128,16 @@ def _next_begins(s: _Surprise) -> RefusedError | None:
     else:
         return None
     opener = s.opener()
+    word = s.text[span.start:span.end]
+    if opener == "{" and s.indentation(span.start) > s.indentation(s.outermost().start):
+        diagnostic = Diagnostic("syntax", f"`{word}` stands inside a body; a declaration stands outside",
+                                help="move it before the declaration around it")
+        return RefusedError(diagnostic, span, resume=span.end)
     if opener is not None:
         return _refuse("unclosed", f"a declaration begins, but `{opener}` is still open", span, "begins here",
                        f"close it with `{_CLOSING[opener]}`", Label(span_of(opener), "still open"))
     if begins and s.token.type == "NAME" and "NAME" not in s.accepts:
-        return _refuse("syntax", f"expected an expression, found `{begins[1]}`", span, "a declaration begins here",
+        return _refuse("syntax", f"expected an expression, found `{word}`", span, "a declaration begins here",
                        _example(s))
     return None
 

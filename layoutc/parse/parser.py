@@ -17,7 +17,7 @@ from layoutc.parse.errors import explain
 from layoutc.parse.limits import check_depth, check_length, watched
 from layoutc.parse.syntax import Declaration, Spec
 from layoutc.parse.tables import lark
-from layoutc.source import Source, Span
+from layoutc.source import Source
 
 MOST_ERRORS = 20
 """Syntax errors reported of one text."""
@@ -43,7 +43,7 @@ def parse(source: Source) -> Spec:
             break
         except RefusedError as refused:
             problems.append(replace(refused.diagnostic, source=source, span=refused.span))
-            following = _recovery(source.text, refused.span, start)
+            following = _recovery(source.text, refused.resume, start)
             if following is None or refused.final:
                 break
             start = following
@@ -67,9 +67,9 @@ def _parse_from(source: Source, start: int, numbers: Iterator[int]) -> tuple[Dec
     return spec.declarations
 
 
-def _recovery(text: str, fault: Span, start: int) -> int | None:
+def _recovery(text: str, fault: int, start: int) -> int | None:
     """Where the next declaration begins, at the fault or after it."""
-    found = _NEXT_DECLARATION.search(text, max(text.rfind("\n", 0, fault.start) + 1, start + 1))
-    while found and found.start(1) < fault.start:
+    found = _NEXT_DECLARATION.search(text, max(text.rfind("\n", 0, fault) + 1, start + 1))
+    while found and found.start(1) < fault:
         found = _NEXT_DECLARATION.search(text, found.end())
     return found.start() if found else None
