@@ -14,6 +14,7 @@ from layoutc.plan.places import InBox, InGlobal
 from layoutc.plan.steps import Assign, Barrier, Blank, Do, Either, Let, Loop, Registers, Rounds, Shared, Step, When
 from layoutc.plan.values import Element, Function, Operation, Variable, c_type, register_type, store
 from layoutc.resolve.program import Stage
+from layoutc.resolve.types import compute_type
 
 
 def fill_shared(frame: Frame) -> None:
@@ -61,6 +62,7 @@ def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
     vector = 1 if is_let else _vector(frame, s)
     axes, extents = in_whole_vectors(s, vector)
     origin = tuple(frame.origin(a.index) * a.scale + a.low for a in axes)
+    frame.shared_bytes += prod(extents) * (compute_type(s.type) if is_let else s.type).bytes
     frame.lowering.emit(Shared(register_type(s.type) if is_let else c_type(s.type), array, extents))
     return InBox(array, s.type, axes, extents, origin, partial=s.halo_global)
 

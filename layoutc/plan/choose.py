@@ -37,7 +37,7 @@ class Chooser:
         """Everything that the pass needs to know."""
         self._check_medians()
         tile = self._tile()
-        staging = Staging(self.program, self.kernel, self.equations, self.schedule, self.target, tile)
+        staging = self.staging = Staging(self.program, self.kernel, self.equations, self.schedule, self.target, tile)
         owner = self._owner(tile, staging.found)
         storage = staging.choose(owner)
         found = staging.found

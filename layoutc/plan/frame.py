@@ -58,6 +58,7 @@ class Frame:
         for word in ("thread", "item", "block"):
             names.take(word)
         self.lowering = Lowering(kernel, names, self._places(), choice.unroll)
+        self.shared_bytes = 0                                        # of the arrays declared so far
         self._origins: dict[str, Expr] = {}                          # index -> the tile's first
 
     @property
@@ -170,6 +171,6 @@ class Frame:
             owner.threads, owner.items, owner.layout,
             tuple(ceildiv(n, size) for n, size in zip(extents, choice.tile, strict=True)),
             tuple(a for a, *_ in self._arguments), tuple(name for *_, name in self._arguments),
-            choice.footprints, choice.storage,
+            choice.footprints, choice.storage, self.shared_bytes,
             masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage),
             owner.places, owner.vector)

@@ -117,14 +117,10 @@ class Pass:
     parameters: tuple[str, ...]         # their names in the text
     footprints: tuple[Footprint, ...]
     storage: tuple[Storage, ...]
+    shared_bytes: int                   # of a block, rows of whole vectors counted
     masks: tuple[Mask, ...]
     owner: tuple[Expr, ...] = ()        # per index: place in the tile over `thread` and `item`
     vector: int = 1                     # items side by side that one store may write
-
-    @property
-    def shared_bytes(self) -> int:
-        """Shared memory of a block."""
-        return sum(s.bytes * s.copies for s in self.storage if s.where == "shared")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,12 @@ def make_plan(
     passes, functions = [], []
     entry = names.take(kernel.name)
     for number, equations in enumerate(groups(kernel)):
-        choice = Chooser(program, kernel, equations, schedule, target).choose()
+        chooser = Chooser(program, kernel, equations, schedule, target)
+        choice = chooser.choose()
         own = names.copy()
         name = entry if number == 0 else names.take(f"{kernel.name}_{equations[0].output}")
         made, function = plan_tile(kernel, choice, signature, own, name)
+        chooser.staging.check_budget(made.shared_bytes)
         passes.append(made)
         functions.append(function)
     index = "i64" if signature.wide else "int"

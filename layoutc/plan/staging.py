@@ -64,7 +64,6 @@ class Staging:
                 held = self._by_default(name, type, found[name])
             if held is not None:
                 out.append(held)
-        self._check_budget(tuple(out))
         return tuple(out)
 
     def _as_told(
@@ -158,16 +157,14 @@ class Staging:
         told = self.schedule.shared_budget
         return self.target.shared_bytes if told is None else min(told, self.target.shared_bytes)
 
-    def _check_budget(self, storage: tuple[Storage, ...]) -> None:
-        needed = sum(s.bytes * s.copies for s in storage if s.where == "shared")
+    def check_budget(self, needed: int) -> None:
+        """Refuse a block that would take more shared memory than it may."""
         if needed <= self._budget():
             return
-        if self._budget() < self.target.shared_bytes:
-            span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
-            raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, the budget is "
-                              f"{self._budget()}", span, "make the tile smaller or stage less")
-        raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, it can have "
-                          f"{self.target.shared_bytes}", self.schedule.span, "make the tile smaller or stage less")
+        word = "the budget is" if self._budget() < self.target.shared_bytes else "it can have"
+        span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
+        raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, {word} {self._budget()}", span,
+                          "make the tile smaller or stage less")
 
 
 def _spread(found: Footprint) -> bool:

@@ -1,0 +1,44 @@
+// smooth, schedule: loaders
+// y: tile i 8, j 30; 320 threads, 1 output each, over a box of 10 x 32
+// w: global memory
+// x: 10 x 32 in shared memory; halo i [1, 1], j [1, 1]
+// shared memory: 1280 bytes
+#include "layoutc.cuh"
+
+using Index = int;
+
+KERNEL(320) smooth(
+    In<float> x, Index x_stride_0,
+    In<float> w, Index w_stride_0,
+    Out<float> y, Index y_stride_0,
+    Index H, Index W
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index blocks_j = (W + 29) / 30;
+    const Index tile_i = block / blocks_j * 8;
+    const Index tile_j = block % blocks_j * 30;
+    SHARED(float, x_tile, 10 * 32);
+    for (int at = thread; at < 10 * 32; at += 320) {
+        const Index x_i = tile_i + at / 32 - 1;
+        const Index x_j = tile_j + at % 32 - 1;
+        x_tile[at] = x[mirror(x_i, H) * x_stride_0 + mirror(x_j, W)];
+    }
+    __syncthreads();
+
+    const int item_i = thread / 32 - 1;
+    const int item_j = thread % 32 - 1;
+    const Index i = tile_i + item_i;
+    const Index j = tile_j + item_j;
+    if (within(item_i, 8) && within(item_j, 30) && i < H && j < W) {
+        float sum = 0.0f;
+        UNROLL
+        for (int u = 0; u < 3; ++u) {
+            UNROLL
+            for (int v = 0; v < 3; ++v) {
+                sum = fma(w[u * w_stride_0 + v], x_tile[(item_i + u) * 32 + item_j + v], sum);
+            }
+        }
+        y[i * y_stride_0 + j] = sum;
+    }
+}

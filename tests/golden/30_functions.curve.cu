@@ -1,0 +1,26 @@
+// curve, schedule: chosen by the compiler
+// y: tile i 1024; 256 threads, 4 outputs each, (256,4):(1,256)
+// x: global memory; halo i [0, 0]
+#include "layoutc.cuh"
+
+using Index = int;
+
+KERNEL(256) curve(
+    In<float> x,
+    Out<float> y,
+    Index N
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index tile_i = block * 1024;
+    UNROLL
+    for (int item = 0; item < 4; ++item) {
+        const int item_i = item * 256 + thread;
+        const Index i = tile_i + item_i;
+        if (i < N) {
+            const float square_of = x[i];
+            y[i] = fma(tanh(x[i]), exp(-absolute(x[i])), sign(x[i]) * log(1.0f + square_of * square_of))
+                + minimum_number(cos(x[i]), 0.5f);
+        }
+    }
+}
