@@ -163,7 +163,8 @@ class Staging:
             return
         word = "the budget is" if self._budget() < self.target.shared_bytes else "it can have"
         span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
-        raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, {word} {self._budget()}", span,
+        raise self.refuse("over-budget",
+                          f"a block needs {needed} bytes of shared memory, {word} {self._budget()}", span,
                           "make the tile smaller or stage less")
 
 
