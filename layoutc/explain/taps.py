@@ -71,7 +71,7 @@ def whole(extent: int) -> Runs:
 def taps_of(
     kernel: Kernel, readers: Sequence[Equation | Stage], kept: frozenset[str], extents: Mapping[str, int] | None
 ) -> dict[str, list[Taps]]:
-    """Per tensor (and kept let) the reads of the readers; reads that are written alike count once.
+    """Per tensor (and kept let) the reads of the readers; two that run over the same places count once.
 
     ``kept`` are the lets that are read from memory instead of being expanded.
     """
