@@ -203,7 +203,8 @@ class KernelResolver:
         self.errors.refuse(
             "bad-target", name.span, f"`{name.id}` is {what[holder.kind] if holder else 'no output of this kernel'}",
             "no output",
-            help=did_you_mean(name.id, outputs) or f"to name an intermediate, write `let {name.id}[…] = …`",
+            help=did_you_mean(name.id, outputs)
+            or ("" if holder else f"to name an intermediate, write `let {name.id}[…] = …`"),
         )
 
     def _bind_brackets(self, equation: syntax.Equation, holder: Holder) -> None:
