@@ -52,6 +52,8 @@ class CudaEntry:
         if len(args) != len(self.entry.params):
             raise TypeError(f"{self.entry.name} takes {len(self.entry.params)} arguments, not {len(args)}")
         values = tuple(map(_passed, self.entry.params, args))
+        if blocks == 0:
+            return
         grid, block = (blocks, 1, 1), (self.entry.threads, 1, 1)
         if stream is None:
             self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
