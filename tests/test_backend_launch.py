@@ -54,6 +54,13 @@ def test_scalars_and_constants_arrive(device: str) -> None:
     assert y.tolist() == [2, 2**40 + 1, -7, 2]
 
 
+def test_elements_of_shared_memory_are_operands_of_everything(device: str) -> None:
+    whole, real = np.zeros(6, np.int32), np.zeros(5, np.float32)
+    launch(load(device, VIEWS), device, entry_of(VIEWS, "elements"), 1, [whole, real])
+    assert whole.tolist() == [8, 13, 18, 2, 2, 8]
+    assert real.tolist() == [0.625, 3.5, -0.25, 0.875, 2.25]
+
+
 def test_no_blocks_do_nothing(device: str) -> None:
     winner = np.full(3, -1, np.int32)
     launch(load(device, VIEWS), device, entry_of(VIEWS, "last"), 0, [winner])
