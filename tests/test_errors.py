@@ -1,10 +1,12 @@
 """Every error as a person sees it: ``errors/*.layout`` beside what is said about it.
 
-``python -m tests.test_errors`` writes what is said now; look at the difference before committing it.
+``python -m tests.test_errors bounds types`` writes what is said now about the cases whose names begin so;
+look at the difference before committing it.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,5 +34,5 @@ def test_an_error_is_said_in_these_words(case: Path) -> None:
 
 
 if __name__ == "__main__":
-    for path in CASES:
+    for path in (case for case in CASES if case.stem.startswith(tuple(sys.argv[1:]))):
         path.with_suffix(".txt").write_bytes(said(path).encode())

@@ -108,7 +108,7 @@ class Forms:
 
     def _binary(self, op: str, left: Value, right: Value) -> Form | None:
         one, two = self.of(left), self.of(right)
-        if _is_wide(one) or _is_wide(two):
+        if (_is_wide(one) or _is_wide(two)) and (op not in ("//", "%") or number(two) == -1):
             return None
         match op:
             case "+":
@@ -136,22 +136,26 @@ class Forms:
             return {}
         sign = 1 if divisor > 0 else -1
         quotient = self._quotient(plus({}, left, sign), abs(divisor))
-        return quotient if op == "//" else minus(left, times(quotient, right))
+        if op == "//":
+            return quotient
+        rest = self._fresh()
+        self.facts.zero.append(minus(rest, minus(left, times(quotient, right))))
+        return rest
 
     def _quotient(self, left: Form, divisor: int) -> Form:
         """``divisor * q <= left < divisor * q + divisor``."""
         if all(c % divisor == 0 for c in left.values()):
             return {m: c // divisor for m, c in left.items()}
-        quotient = self._fresh()
+        quotient = self._fresh(WIDE if _is_wide(left) else "")
         rest = minus(left, times(quotient, constant(divisor)))
         self.facts.between({}, rest, constant(divisor))
         return quotient
 
     def _division_by_variable(self, op: str, left: Form, right: Form) -> Form | None:
         """By something that is not negative: by 0 it gives 0."""
-        result = self._fresh()
-        if not holds(right, self.facts):
-            return result
+        result = self._fresh(WIDE if op == "//" and _is_wide(left) else "")
+        if not holds(right, self.facts) or _is_wide(right):
+            return self._fresh(WIDE)
         some, none = Facts([minus(right, constant(1))]), Facts(zero=[right, result])
         rest = result if op == "%" else minus(left, times(result, right))
         some.between({}, rest, right)

@@ -286,7 +286,7 @@ class KernelResolver:
             if holder.name is not let.name:
                 continue
             with suppress(Refused):
-                holder.axes = written_ranges(self.x, self.ranges, let)
+                holder.axes = written_ranges(self.x, let)
                 if let.name.id in edges:
                     outputs = [(e, self.holders[e.output.id]) for e in equations.values()]
                     domains[let.name.id] = domain_of(self.errors, let, holder.axes, outputs, edges[let.name.id][0])

@@ -329,16 +329,22 @@ class _Table:
         return [_row(key, value) for key, value in self._constants.items()]
 
     def next_variable(self, keep: Callable[[str], bool]) -> Monomial | None:
-        """The variable whose elimination makes the fewest rows; None where all that are left are kept."""
-        above: dict[Monomial, int] = {}
-        below: dict[Monomial, int] = {}
+        """The variable to eliminate next; None where all that are left are kept.
+
+        First those that lose no integer, having only coefficients of 1 on one side; then those that make few rows.
+        """
+        sides: dict[Monomial, tuple[list[int], list[int]]] = {}
         for key in self._constants:
             for m, c in key:
                 if not all(map(keep, m)):
-                    side = above if c > 0 else below
-                    side[m] = side.get(m, 0) + 1
-        every = {*above, *below}
-        return min(every, key=lambda m: (above.get(m, 0) * below.get(m, 0), m), default=None)
+                    sides.setdefault(m, ([], []))[c < 0].append(abs(c))
+
+        def cost(variable: Monomial) -> tuple[bool, int, Monomial]:
+            above, below = sides[variable]
+            exact = max(above, default=1) == 1 or max(below, default=1) == 1
+            return not exact, len(above) * len(below), variable
+
+        return min(sides, key=cost, default=None)
 
     def eliminate(self, gone: Monomial) -> int:
         """Combines every two rows that bound a variable from below and from above; how much work it was."""

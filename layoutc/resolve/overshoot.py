@@ -36,10 +36,11 @@ class Miss:
 
 
 def report_misses(kernel: Kernel, misses: Iterable[Miss], errors: Errors) -> None:
-    """One error for each tensor, axis and side: its worst read, and how many others there are."""
-    groups: dict[tuple[str, int, int], list[Miss]] = {}
+    """One error for each tensor, axis, side and mending: its worst read, and how many others there are."""
+    groups: dict[tuple[str, int, int, str], list[Miss]] = {}
     for miss in misses:
-        groups.setdefault((miss.read.tensor, miss.axis, miss.side), []).append(miss)
+        mending = next((require for _, require in _needs(kernel, miss) if require), "")
+        groups.setdefault((miss.read.tensor, miss.axis, miss.side, mending), []).append(miss)
     for group in groups.values():
         worst = min(group, key=lambda m: (m.least, m.read.span))
         others = len({m.read.span for m in group}) - 1
