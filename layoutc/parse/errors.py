@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lark import Token, Tree
+from lark import Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
@@ -182,8 +182,6 @@ def _chain(s: _Surprise) -> RefusedError | None:
 
 
 def _written(s: _Surprise, node: object) -> str:
-    while isinstance(node, Tree) and len(node.children) == 1:
-        node = node.children[0]
     span = getattr(node, "span", None)
     text = " ".join(s.text[span.start:span.end].split()) if isinstance(span, Span) else ""
     return text if 0 < len(text) <= 30 else "…"
