@@ -330,7 +330,8 @@ class Lowering:
         self.emit(Registers(register_type(r.type), window, count))
         self._fill(r, r.binders, dict(env), window, Int(0))
         pairs = tuple(f"{low}, {high}" for low, high in median_network(count))
-        self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
+        if pairs:
+            self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
         return Element(window, Int(count // 2))
 
     def _fill(
