@@ -37,7 +37,13 @@ def test_every_error_that_the_resolver_and_the_algebra_report_is_in_the_catalogu
 
 # ---- no text makes a traceback
 
-WORDS = ["x", "y", "w", "g", "h", "i", "j", "u", "v", "H", "W", "K", "R", "S", "L", "f32", "i32", "u8", "u64", "bool", "f16", "sum", "max", "min", "argmax", "median", "any", "where", "clamp", "sqrt", "0", "1", "2", "3", "0.5", "true", "inf", "+", "-", "*", "/", "//", "%", "**", "(", ")", "[", "]", ",", "..", "..=", "in", ":", "=", "==", "<", ">", "and", "or", "not", "edge", "require", "let", "step", "constant", "nearest", "wrap"]
+WORDS = [
+    "x", "y", "w", "g", "h", "i", "j", "u", "v", "H", "W", "K", "R", "S", "L", "f32", "i32", "u8", "u64",
+    "bool", "f16", "sum", "max", "min", "argmax", "median", "any", "where", "clamp", "sqrt", "0", "1", "2",
+    "3", "0.5", "true", "inf", "+", "-", "*", "/", "//", "%", "**", "(", ")", "[", "]", ",", "..", "..=",
+    "in", ":", "=", "==", "<", ">", "and", "or", "not", "edge", "require", "let", "step", "constant",
+    "nearest", "wrap",
+]
 
 TEMPLATE = """
 const R = {}
