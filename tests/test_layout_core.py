@@ -16,7 +16,7 @@ import layoutc.layout
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout, LayoutError, coalesce, cosize, depth, rank, size
 from layoutc.layout.tuples import coordinate_of
-from tests.layout_support import Nest, attempt, colex, flat, layouts, table, value, values_of
+from tests.layout_support import Nest, attempt, colex, flat, layouts, nested, table, value, values_of
 
 
 def slug(error: LayoutError) -> str:
@@ -73,13 +73,9 @@ def test_a_layout_prints_as_it_is_read(layout: Layout) -> None:
 @given(layouts(), layouts())
 def test_equal_layouts_are_those_of_one_shape_that_agree_everywhere(a: Layout, b: Layout) -> None:
     assert (a == b) == (a.shape == b.shape and values_of(a) == values_of(b))
-    again = Layout(a.shape, nested_like(a.shape, [d if n > 1 else 99 for n, d in a.leaves]))
+    again = Layout(a.shape, nested(a.shape, [d if n > 1 else 99 for n, d in a.leaves]))
     assert again == a
     assert hash(again) == hash(a)
-
-
-def nested_like(shape: Nest, items: list[int]) -> Nest:
-    return items.pop(0) if isinstance(shape, int) else tuple(nested_like(part, items) for part in shape)
 
 
 @given(layouts())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from layoutc.layout.layout import Mode, values_at
 from layoutc.layout.tuples import GREATEST
 
-EFFORT = 1_000_000      # unknowns looked at, equation by equation, before a search gives up; about two seconds
+EFFORT = 500_000        # unknowns looked at, equation by equation, before a search gives up; about a second
 CHUNK = 1024
 
 
