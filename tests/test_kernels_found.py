@@ -52,6 +52,26 @@ FOUND: dict[str, tuple[str, list[Numbers], list[Numbers]]] = {
         "kernel same(x: i8[N]) -> (y: i8[N]) { y[i] = median(u in 1..2) x[i] }",
         [[3, -1, 2]], [[3, -1, 2]],
     ),
+    "subscripts from data wrap, through lets too": (
+        """
+        kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {
+            edge x = (constant(-1), constant(-2))
+            let g[k] = x[2*k]
+            y[i] = g[at[i]]
+        }
+        """,
+        [[1, 2, 3, 4], [1, 2**62, 2**63 - 1, -2**62]], [[3, -1, -1, -1]],
+    ),
+    "places from data in a domain that begins elsewhere": (
+        """
+        kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {
+            let g[k in 1..N] = x[k]
+            edge g = (constant(-1), constant(-2))
+            y[i] = g[at[i]]
+        }
+        """,
+        [[1, 2, 3, 4], [1, 0, 2**63 - 1, 3]], [[2, -1, -2, 4]],
+    ),
 }
 
 

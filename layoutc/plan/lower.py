@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import assert_never
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, multiply, terms
-from layoutc.plan.halo import Env, as_index
+from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.names import Names
 from layoutc.plan.network import median_network
 from layoutc.plan.places import InBox, InConstant, InGlobal, Place, between, constants, fold, row_major
@@ -146,11 +146,29 @@ class Lowering:
 
     def _subscript(self, v: p.Value, env: Env) -> Expr:
         index = as_index(v, env)
-        if index is not None:
+        if index is not None and (isinstance(v, p.Index) or not self._holds_data(v, env)):
             return index
-        name = self.let("i64", "at", self.value(v, env))
+        return self._wide_name(self.value(v, env))
+
+    def _wide_name(self, value: Text) -> Name:
+        """A variable of 64 bits that data decide; arithmetic on it wraps, as index expressions do not."""
+        name = self.let("i64", "at", value)
         self._wide.add(name)
         return Name(name)
+
+    def _less(self, subscript: Expr, low: Expr) -> Expr:
+        if not self._is_wide(subscript) or low == Int(0):
+            return subscript - low
+        return self._wide_name(Function("sub", (subscript, Function("i64", (low,)))))
+
+    def _is_wide(self, e: Expr) -> bool:
+        return isinstance(e, Name) and e.id in self._wide
+
+    def _holds_data(self, v: p.Value, env: Env) -> bool:
+        """Whether an index in it stands for a place that data decide."""
+        if isinstance(v, p.Index):
+            return self._is_wide(env[v.name])
+        return any(self._holds_data(child, env) for child in children(v))
 
     def _in_box(self, place: InBox, subscripts: tuple[Expr, ...], env: Env) -> Text:
         at = tuple(s.over(self.local) - o for s, o in zip(subscripts, place.origin, strict=True))
@@ -180,7 +198,7 @@ class Lowering:
         folded: list[Expr] = []
         outside: list[tuple[Expr, p.Value]] = []
         for subscript, n, (low, high) in zip(subscripts, extents, edges, strict=True):
-            n_here = Call("i64", (n,)) if isinstance(subscript, Name) and subscript.id in self._wide else n
+            n_here = Call("i64", (n,)) if self._is_wide(subscript) else n
             low, high = (None if safe else r for r, safe in zip((low, high), self._inside(subscript, n), strict=True))
             folded.append(fold(subscript, n_here, low, high))
             for test, value in constants(subscript, n_here, low, high):
@@ -222,7 +240,7 @@ class Lowering:
         bounds = [(as_index(a, env), as_index(b, env)) for a, b in stage.domain]
         lows, highs = [a for a, _ in bounds if a is not None], [b for _, b in bounds if b is not None]
         extents = tuple(high - low for low, high in zip(lows, highs, strict=True))
-        from_low = tuple(s - low for s, low in zip(subscripts, lows, strict=True))
+        from_low = tuple(self._less(s, low) for s, low in zip(subscripts, lows, strict=True))
         folded, outside = self._edges(stage.edges, from_low, extents)
         at = tuple(self._folded(stage, n, f + low, s, high)
                    for n, (f, low, s, high) in enumerate(zip(folded, lows, subscripts, highs, strict=True)))
