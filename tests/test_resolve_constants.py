@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from layoutc.diagnostics import LayoutcError
@@ -48,6 +49,8 @@ def test_a_constant_can_be_given_from_outside() -> None:
     assert refusals(text, Q=3) == [("unknown-constant", "")]
     assert refusals(text, R=2**63) == [("bad-override", "")]
     assert refusals(text, R=True) == [("bad-override", "")]
+    assert constants(text, R=np.int16(3)) == {"R": 3, "K": 7}  # type: ignore[arg-type]
+    assert refusals(text, R=np.bool_(True)) == [("bad-override", "")]  # type: ignore[arg-type]
     assert refusals(text, R=2.5) == [("bad-override", "")]  # type: ignore[arg-type]
 
 

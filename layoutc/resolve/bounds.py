@@ -11,22 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
+from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors
 from layoutc.resolve.forms import Forms
-from layoutc.resolve.linear import (
-    Facts,
-    Form,
-    Fuel,
-    constant,
-    holds,
-    joined,
-    minimum,
-    minus,
-    plus,
-    projected,
-    variable,
-)
+from layoutc.resolve.linear import Facts, holds, joined, minimum, projected
 from layoutc.resolve.overshoot import Miss, Place, report_misses
+from layoutc.resolve.polynomials import Form, constant, minus, plus, variable
 from layoutc.resolve.program import (
     Kernel,
     Read,

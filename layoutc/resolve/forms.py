@@ -6,18 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from layoutc.resolve.linear import (
-    Facts,
-    Form,
-    constant,
-    holds,
-    is_tame,
-    minus,
-    number,
-    plus,
-    times,
-    variable,
-)
+from layoutc.resolve.linear import Facts, holds
+from layoutc.resolve.polynomials import Form, constant, is_tame, minus, number, plus, times, variable
 from layoutc.resolve.program import (
     Binary,
     Call,

@@ -8,7 +8,8 @@ from math import inf
 from typing import Literal
 
 from layoutc.resolve.errors import Errors
-from layoutc.resolve.linear import Facts, Form, about, lower_bounds
+from layoutc.resolve.linear import Facts, about, lower_bounds
+from layoutc.resolve.polynomials import Form
 from layoutc.resolve.program import Kernel, Read
 from layoutc.resolve.trees import parts
 
