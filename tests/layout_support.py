@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
 from layoutc.layout import Layout, LayoutError
 
 Nest = int | tuple["Nest", ...]
+
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def flat(nest: Nest) -> list[int]:

@@ -16,7 +16,7 @@ import layoutc.layout
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout, LayoutError, coalesce, cosize, depth, rank, size
 from layoutc.layout.tuples import coordinate_of
-from tests.layout_support import Nest, attempt, colex, flat, layouts, nested, table, value, values_of
+from tests.layout_support import Nest, attempt, colex, flat, layouts, nested, table, unhurried, value, values_of
 
 
 def slug(error: LayoutError) -> str:
@@ -37,6 +37,7 @@ def test_importing_the_algebra_brings_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
+@unhurried
 @given(layouts())
 def test_a_layout_is_its_definition(layout: Layout) -> None:
     values = values_of(layout)
@@ -46,6 +47,7 @@ def test_a_layout_is_its_definition(layout: Layout) -> None:
     assert layout.cosize == cosize(layout) == max(values) - min(values) + 1
 
 
+@unhurried
 @given(layouts(), st.data())
 def test_every_way_to_write_a_coordinate_names_the_same_value(layout: Layout, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, layout.size - 1))
@@ -58,11 +60,13 @@ def test_every_way_to_write_a_coordinate_names_the_same_value(layout: Layout, da
         assert layout(index) == sum(mode(i) for mode, i in zip(layout, by_mode, strict=True))
 
 
+@unhurried
 @given(layouts(), st.integers(0, 1000))
 def test_past_its_size_a_layout_runs_on_along_the_last_mode(layout: Layout, index: int) -> None:
     assert layout(index) == value(layout, index)
 
 
+@unhurried
 @given(layouts())
 def test_a_layout_prints_as_it_is_read(layout: Layout) -> None:
     assert Layout.parse(str(layout)) == layout
@@ -70,6 +74,7 @@ def test_a_layout_prints_as_it_is_read(layout: Layout) -> None:
     assert pickle.loads(pickle.dumps(layout)) == copy.deepcopy(layout) == layout
 
 
+@unhurried
 @given(layouts(), layouts())
 def test_equal_layouts_are_those_of_one_shape_that_agree_everywhere(a: Layout, b: Layout) -> None:
     assert (a == b) == (a.shape == b.shape and values_of(a) == values_of(b))
@@ -78,6 +83,7 @@ def test_equal_layouts_are_those_of_one_shape_that_agree_everywhere(a: Layout, b
     assert hash(again) == hash(a)
 
 
+@unhurried
 @given(layouts())
 def test_coalescing_keeps_the_function_in_the_fewest_modes(layout: Layout) -> None:
     merged = coalesce(layout)
@@ -139,6 +145,7 @@ def test_other_texts_are_refused_where_they_go_wrong(text: str, code: str, start
     assert (diagnostic.slug, diagnostic.span.start, diagnostic.span.end) == (code, start, end)
 
 
+@unhurried
 @given(st.text("(),:-0123456789 x", max_size=30))
 def test_no_text_is_read_but_to_a_layout_or_a_refusal(text: str) -> None:
     outcome = attempt(Layout.parse, text)

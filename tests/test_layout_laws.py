@@ -41,6 +41,7 @@ from tests.layout_support import (
     rank_1,
     rank_2,
     refused_at,
+    unhurried,
     value,
     values_of,
 )
@@ -48,6 +49,7 @@ from tests.layout_support import (
 natural = layouts(least=0)
 
 
+@unhurried
 @given(layouts(), natural)
 def test_composition_is_the_function_or_no_refinement_has_its_values(left: Layout, right: Layout) -> None:
     truth = [value(left, position) for position in values_of(right)]
@@ -60,6 +62,7 @@ def test_composition_is_the_function_or_no_refinement_has_its_values(left: Layou
         assert [mode.size for mode in result] == [mode.size for mode in right]
 
 
+@unhurried
 @given(natural, natural)
 def test_what_structure_settles_evaluation_settles_alike(left: Layout, right: Layout) -> None:
     places = endless(left)
@@ -67,6 +70,7 @@ def test_what_structure_settles_evaluation_settles_alike(left: Layout, right: La
     assert pieces is None or refined_layout(right, pieces) == refined_layout(right, by_evaluation(left, right, places))
 
 
+@unhurried
 @given(layouts(), layouts())
 def test_below_zero_a_left_operand_of_several_modes_is_refused(left: Layout, right: Layout) -> None:
     result = attempt(composition, left, right)
@@ -96,6 +100,7 @@ def test_composition_is_associative_as_far_as_both_sides_stay_inside() -> None:
                 checked += 1
 
 
+@unhurried
 @given(layouts())
 def test_the_identity_is_neutral(layout: Layout) -> None:
     assert composition(layout, Layout(layout.shape)) == layout
@@ -104,6 +109,7 @@ def test_the_identity_is_neutral(layout: Layout) -> None:
         assert composition(Layout(layout.cosize, 1), layout) == layout
 
 
+@unhurried
 @given(layouts(), st.integers(1, 60))
 def test_complements_rise_and_never_meet_the_layout(layout: Layout, n: int) -> None:
     moving = [(extent, stride) for extent, stride in layout.leaves if stride] or [(1, 0)]
@@ -119,12 +125,14 @@ def test_complements_rise_and_never_meet_the_layout(layout: Layout, n: int) -> N
     assert len({v + start for v in values for start in starts}) == len(values) * len(starts)
 
 
+@unhurried
 @given(layouts())
 def test_right_inverses_lead_from_every_index(layout: Layout) -> None:
     inverse = right_inverse(layout)
     assert [value(layout, index) for index in values_of(inverse)] == list(range(inverse.size))
 
 
+@unhurried
 @given(layouts(most=3, greatest=20))
 def test_left_inverses_lead_back_or_do_not_exist(layout: Layout) -> None:
     values = values_of(layout)
@@ -162,6 +170,7 @@ def test_left_inverses_of_padded_layouts_are_found(text: str) -> None:
 tilers = st.one_of(st.integers(1, 9), layouts(least=0, most=4))
 
 
+@unhurried
 @given(natural, tilers)
 def test_a_divide_puts_every_position_into_one_tile(layout: Layout, tiler: int | Layout) -> None:
     result = attempt(logical_divide, layout, tiler)
@@ -177,6 +186,7 @@ def test_a_divide_puts_every_position_into_one_tile(layout: Layout, tiler: int |
     assert [mode.size for mode in result] == [part.size, rest.size]
 
 
+@unhurried
 @given(natural, st.data())
 def test_gathered_divides_hold_the_same_parts(layout: Layout, data: st.DataObject) -> None:
     entries = st.one_of(st.integers(1, 4), st.none())
@@ -194,6 +204,7 @@ def test_gathered_divides_hold_the_same_parts(layout: Layout, data: st.DataObjec
     assert flat_divide(layout, tiler) == Layout.of([*tiles, *rests])
 
 
+@unhurried
 @given(layouts(), natural)
 def test_a_product_sets_copies_side_by_side(block: Layout, tiler: Layout) -> None:
     result = attempt(logical_product, block, tiler)
@@ -210,6 +221,7 @@ def test_a_product_sets_copies_side_by_side(block: Layout, tiler: Layout) -> Non
     assert flat_product(block, tiler) == Layout.of([*own, *copies])
 
 
+@unhurried
 @given(layouts(most=3), layouts(least=0, most=3))
 def test_blocked_and_raked_products_are_products_by_mode(block: Layout, tiler: Layout) -> None:
     product = attempt(logical_product, block, tiler)
