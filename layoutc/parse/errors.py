@@ -261,12 +261,13 @@ def _no_indices(s: _Surprise) -> RefusedError | None:
     before = s.word_before()
     if s.accepts != {"LSQB"} or before is None:
         return None
+    name = before.id if len(before.id) <= 40 else f"{before.id[:37]}…"
     if s.token in (",", ")"):
-        return _refuse("syntax", f"the tensor's extents are missing after `{before.id}`", s.span, "`[` is expected",
-                       f"a scalar is `{before.id}[]`, a matrix `{before.id}[H, W]`")
+        return _refuse("syntax", f"the tensor's extents are missing after `{name}`", s.span, "`[` is expected",
+                       f"a scalar is `{name}[]`, a matrix `{name}[H, W]`")
     if s.token == "=":
-        return _refuse("syntax", f"`{before.id}` is defined without its indices", s.span, "`[` is expected",
-                       f"write `{before.id}[i, j] = …`, for a scalar `{before.id}[] = …`")
+        return _refuse("syntax", f"`{name}` is defined without its indices", s.span, "`[` is expected",
+                       f"write `{name}[i, j] = …`, for a scalar `{name}[] = …`")
     return None
 
 
