@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -406,6 +405,7 @@ def test_text_says_every_number() -> None:
 
 
 def test_large_arrays_are_counted_not_walked() -> None:
+    """2**40 elements: a walk would not end."""
     text = """
     kernel blur(x: f32[H, W], w: f32[5, 5]) -> (y: f32[H, W]) {
         edge x = nearest
@@ -413,10 +413,8 @@ def test_large_arrays_are_counted_not_walked() -> None:
     }
     kernel sum(x: f32[N]) -> (s: f32[]) { s[] = sum(i) x[i] }"""
     module = compile_text(text)
-    begin = perf_counter()
     facts: Any = module.blur.explain(H=1 << 20, W=1 << 20)
     total: Any = module["sum"].explain(N=1 << 40)
-    assert perf_counter() - begin < 5       # 2**40 elements
     n = 1 << 20
     assert facts["traffic"]["x"]["reads_untiled"] == (5 * n - 6) ** 2
     assert facts["traffic"]["x"]["unique_bytes"] == 4 * n * n
