@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.typing import NDArray
 from scipy import ndimage
 
 from layoutc import load
 from layoutc.backend.types import numpy_dtype
+from layoutc.cli import main
 from layoutc.compare import compare
 from layoutc.explain import explain_text
 from layoutc.resolve.binding import tensor_shape
@@ -77,6 +80,24 @@ def test_numbered_and_introduced() -> None:
     for path in PATHS:
         assert f"`{path.stem}`" in readme
         assert re.match(r"# [A-Z0-9].*[a-z].*\S\n", path.read_text(encoding="utf-8")), path
+
+
+COMMANDS = [
+    pytest.param(shlex.split(line)[1:], id=path.stem)
+    for path in PATHS for line in re.findall(r"^#   (layoutc .+)$", path.read_text(encoding="utf-8"), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_commands_in_comments_run(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from the checkout's root; what they write goes elsewhere."""
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, [words[0], "--device", "cpu", *words[1:]] if words[0] == "run" else words)
+    assert result.exit_code == 0, result.output
+    if "--out" in words:
+        assert (tmp_path / "shade.png").read_bytes().startswith(b"\x89PNG")
+    else:
+        assert result.output.strip()
 
 
 def test_hillshade_is_what_scipy_gives(device: str) -> None:

@@ -66,7 +66,8 @@ def _launch(launch: Facts) -> str:
         return f"{UNKNOWN} blocks of {launch['block'][0]} threads; give the extents with --shape"
     grid = " x ".join(map(str, launch["grid"]))
     blocks = f"{grid} = {launch['blocks']}" if len(launch["grid"]) > 1 else str(launch["blocks"])
-    return (f"{blocks} block{_s(launch['blocks'])}, {launch['threads']} threads: {launch['idle_threads']} idle, "
+    threads = f"{launch['threads']} thread{_s(launch['threads'])}"
+    return (f"{blocks} block{_s(launch['blocks'])}, {threads}: {launch['idle_threads']} idle, "
             f"{launch['active_in_last_block']} active in the last block")
 
 
