@@ -27,7 +27,8 @@ def traffic(case: Case, lanes: int, transaction: int) -> dict[str, Traffic]:
     ``unique_bytes``: distinct elements. ``loaded_bytes``: of a staged tensor every tile's box, clipped to the
     tensor; of any other every read; 0 of an output. ``reads_untiled``: elements, were every read made from memory
     (an element, or a window, that an output reads twice at the same places counts once). These are None where an
-    extent is not known or subscripts are not affine (``x[idx[i]]``, ``i // 2``). The rest is ``transactions``'s.
+    extent is not known, where subscripts are not affine (``x[idx[i]]``, ``i // 2``), and for what a let with an edge
+    rule reads, whose places are folded. The rest is ``transactions``'s.
     """
     reads = _Reads(case) if case.extents is not None else None
     made: dict[str, Traffic] = {}
