@@ -18,6 +18,7 @@ from layoutc.source import Span
 
 DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
 DEFAULT_THREADS = 256
+LONE_OUTPUTS = 512      # up to which a tile has a thread for each output
 MEDIAN_WINDOW = 255     # elements that a thread sorts
 
 
@@ -68,8 +69,8 @@ class Chooser:
             sizes = dict(self.schedule.tile)
             return tuple(sizes.get(i, 1) for i in self.indices)
         threads = self.schedule.threads
-        if threads is not None and threads.layout is not None and rank == 1:
-            return (threads.layout.size,)
+        if threads is not None and rank == 1 and (threads.layout is not None or threads.count is not None):
+            return (threads.layout.size if threads.layout is not None else threads.count or 1,)
         known = DEFAULT_TILES[min(rank, len(DEFAULT_TILES) - 1)]
         return (1,) * (rank - len(known)) + known
 
@@ -87,7 +88,8 @@ class Chooser:
             return by_layout(tile, layout)
         if threads is not None and threads.over is not None:
             return self._over_box(tile, threads.over, found)
-        count = threads.count if threads is not None and threads.count is not None else min(DEFAULT_THREADS, prod(tile))
+        told = threads.count if threads is not None else None
+        count = told or (prod(tile) if prod(tile) <= LONE_OUTPUTS else DEFAULT_THREADS)
         widest = min(16 // self._output_type(e).bytes for e in self.equations)
         vector = min(self.schedule.vector or 1, widest)
         if vector > 1 and tile and tile[-1] % vector == 0 and prod(tile) % (count * vector) == 0:

@@ -1,5 +1,5 @@
 // box, schedule: default
-// y: tile i 16, j 32; 256 threads, 2 outputs each, (256,2):(1,256)
+// y: tile i 16, j 32; 512 threads, 1 output each, (512,1):(1,512)
 // row: 20 x 32 in shared memory; halo i [2, 2], j [0, 0]
 // x: 20 x 36 in shared memory; halo i [2, 2], j [2, 2]
 // shared memory: 5440 bytes
@@ -7,7 +7,7 @@
 
 using Index = int;
 
-KERNEL(256) box(
+KERNEL(512) box(
     In<float> x, Index x_stride_0,
     Out<float> y, Index y_stride_0,
     Index H, Index W
@@ -19,13 +19,13 @@ KERNEL(256) box(
     const Index tile_j = block % blocks_j * 32;
     SHARED(float, x_tile, 20 * 36);
     SHARED(float, row_tile, 20 * 32);
-    for (int at = thread; at < 20 * 36; at += 256) {
+    for (int at = thread; at < 20 * 36; at += 512) {
         const Index x_i = tile_i + at / 36 - 2;
         const Index x_j = tile_j + at % 36 - 2;
         x_tile[at] = x[reflect(x_i, H) * x_stride_0 + reflect(x_j, W)];
     }
     __syncthreads();
-    for (int at = thread; at < 20 * 32; at += 256) {
+    for (int at = thread; at < 20 * 32; at += 512) {
         const Index row_i = tile_i + at / 32 - 2;
         const Index row_j = tile_j + at % 32;
         if (row_i < H + 2 && row_j < W) {
@@ -39,19 +39,16 @@ KERNEL(256) box(
     }
     __syncthreads();
 
-    UNROLL
-    for (int item = 0; item < 2; ++item) {
-        const int item_i = item * 8 + thread / 32;
-        const int item_j = thread % 32;
-        const Index i = tile_i + item_i;
-        const Index j = tile_j + item_j;
-        if (i < H && j < W) {
-            float sum_2 = 0.0f;
-            UNROLL
-            for (int u = -2; u < 3; ++u) {
-                sum_2 = sum_2 + row_tile[(item_i + u + 2) * 32 + item_j];
-            }
-            y[i * y_stride_0 + j] = 0.04f * sum_2;
+    const int item_i = thread / 32;
+    const int item_j = thread % 32;
+    const Index i = tile_i + item_i;
+    const Index j = tile_j + item_j;
+    if (i < H && j < W) {
+        float sum_2 = 0.0f;
+        UNROLL
+        for (int u = -2; u < 3; ++u) {
+            sum_2 = sum_2 + row_tile[(item_i + u + 2) * 32 + item_j];
         }
+        y[i * y_stride_0 + j] = 0.04f * sum_2;
     }
 }

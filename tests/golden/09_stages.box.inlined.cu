@@ -1,12 +1,12 @@
 // box, schedule: inlined
-// y: tile i 16, j 32; 256 threads, 2 outputs each, (256,2):(1,256)
+// y: tile i 16, j 32; 512 threads, 1 output each, (512,1):(1,512)
 // x: 20 x 36 in shared memory; halo i [2, 2], j [2, 2]
 // shared memory: 2880 bytes
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(256) box(
+KERNEL(512) box(
     In<float> x, Index x_stride_0,
     Out<float> y, Index y_stride_0,
     Index H, Index W
@@ -17,31 +17,28 @@ KERNEL(256) box(
     const Index tile_i = block / blocks_j * 16;
     const Index tile_j = block % blocks_j * 32;
     SHARED(float, x_tile, 20 * 36);
-    for (int at = thread; at < 20 * 36; at += 256) {
+    for (int at = thread; at < 20 * 36; at += 512) {
         const Index x_i = tile_i + at / 36 - 2;
         const Index x_j = tile_j + at % 36 - 2;
         x_tile[at] = x[reflect(x_i, H) * x_stride_0 + reflect(x_j, W)];
     }
     __syncthreads();
 
-    UNROLL
-    for (int item = 0; item < 2; ++item) {
-        const int item_i = item * 8 + thread / 32;
-        const int item_j = thread % 32;
-        const Index i = tile_i + item_i;
-        const Index j = tile_j + item_j;
-        if (i < H && j < W) {
-            float sum = 0.0f;
+    const int item_i = thread / 32;
+    const int item_j = thread % 32;
+    const Index i = tile_i + item_i;
+    const Index j = tile_j + item_j;
+    if (i < H && j < W) {
+        float sum = 0.0f;
+        UNROLL
+        for (int u = -2; u < 3; ++u) {
+            float sum_2 = 0.0f;
             UNROLL
-            for (int u = -2; u < 3; ++u) {
-                float sum_2 = 0.0f;
-                UNROLL
-                for (int v = -2; v < 3; ++v) {
-                    sum_2 = sum_2 + x_tile[(item_i + u + 2) * 36 + item_j + v + 2];
-                }
-                sum = sum + sum_2;
+            for (int v = -2; v < 3; ++v) {
+                sum_2 = sum_2 + x_tile[(item_i + u + 2) * 36 + item_j + v + 2];
             }
-            y[i * y_stride_0 + j] = 0.04f * sum;
+            sum = sum + sum_2;
         }
+        y[i * y_stride_0 + j] = 0.04f * sum;
     }
 }
