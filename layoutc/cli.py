@@ -14,12 +14,11 @@ from typing import Any
 
 import click
 
+from layoutc.commands.interruptible import INTERRUPTED
 from layoutc.commands.settings import Settings
 from layoutc.diagnostics import Diagnostic, LayoutcError
 
 STAGES = ("spec", "program", "plan", "cuda", "header", "ptx", "sass")
-
-_INTERRUPTED = 130
 
 
 class Commands(click.Group):
@@ -35,7 +34,7 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(INTERRUPTED)
         except Exception as error:
             ctx.exit(_status_of(error, ctx.obj))
 

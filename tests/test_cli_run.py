@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -366,3 +369,18 @@ def test_a_machine_without_a_gpu_is_told_so() -> None:
     assert done.returncode == 3
     assert done.stderr.startswith("error[missing-tool]: ")
     assert "= help: " in done.stderr
+
+
+def test_an_interrupt_ends_a_long_block_at_once() -> None:
+    """A block of this kernel takes hours, and nothing between its threads gives Python a turn."""
+    Path("slow.layout").write_text(
+        "kernel slow(x: f32[N]) -> (y: f32[N]) { y[i] = sum(u in 0..N, v in 0..N) x[u] * x[v] }")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "layoutc", "run", "-v", "slow.layout", "--in", "x=random:100000", "--device", "cpu"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("slow runs on the ")
+    time.sleep(2)       # it is compiled, or about to be
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=30) == ("", "")
+    assert process.returncode == 128 + signal.SIGINT
