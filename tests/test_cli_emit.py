@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -179,11 +180,18 @@ def test_sass_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sass_is_what_the_disassembler_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = folder / "nvdisasm"
-    program.write_text('#!/bin/sh\nhead -c 4 "$2" | tail -c 3\necho " $1"\n')
+    program.write_text(f'#!/bin/sh\nhead -c 4 "$2" | tail -c 3\necho " $1"\ncp "$2" "{folder}/cubin"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     result = invoke("emit", "two.layout", "half", "--stage", "sass")
-    assert result.stdout == "ELF -c\n" if find_spec("cupy_backends") else result.exit_code == 3
+    if not find_spec("cupy_backends"):
+        assert result.exit_code == 3
+        return
+    assert result.stdout == "ELF -c\n"
+    code = (folder / "cubin").read_bytes()
+    first, = struct.unpack_from("<Q", code, 32)             # of the program headers, which come last
+    size, count = struct.unpack_from("<HH", code, 54)
+    assert len(code) == first + size * count
 
 
 # ---- records as text

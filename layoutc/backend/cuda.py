@@ -178,7 +178,8 @@ def compile_ptx(source: CudaSource, arch: str) -> tuple[str, str]:
 
 def compile_cubin(source: CudaSource, arch: str) -> bytes:
     """The machine code of a text for ``arch``, as an ELF file; BuildError if the compiler refused."""
-    return _compile(source, arch, "getCUBIN")[0]
+    code = _compile(source, arch, "getCUBIN")[0]
+    return code + b"\0"     # CuPy drops the last byte as if it ended a string; it is the high one of an alignment
 
 
 def _compile(source: CudaSource, arch: str, take: str) -> tuple[bytes, str]:
