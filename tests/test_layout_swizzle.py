@@ -105,13 +105,12 @@ def test_a_swizzled_layout_is_exact_and_used_like_any(map_: Swizzle, layout: Lay
     assert [swizzled(i) for i in range(layout.size)] == list(swizzled.values) == truth
     assert list(swizzled.image) == sorted(set(truth))
     assert (size(swizzled), cosize(swizzled)) == (layout.size, max(truth) - min(truth) + 1)
-    assert rank(swizzled) == layout.rank
     assert coalesce(swizzled).values == tuple(truth)
     assert swizzled == composition(map_, layout)
     assert hash(swizzled) == hash(composition(map_, layout))
     if isinstance(swizzled, ComposedLayout):
         assert swizzled.shape == layout.shape
-        assert depth(swizzled) == layout.depth
+        assert (rank(swizzled), depth(swizzled)) == (layout.rank, layout.depth)
         assert swizzled != layout
         assert layout != swizzled
     for k, mode in enumerate(layout.modes):
@@ -227,6 +226,17 @@ def test_large_swizzled_layouts_are_decided_by_their_bits() -> None:
         odd.cosize  # noqa: B018
     with pytest.raises(LayoutError, match="too large"):
         odd.values  # noqa: B018
+
+
+def test_values_beyond_64_bits_are_refused() -> None:
+    for inner in (Layout(8, 2**20), Layout(2**22, 2**20)):
+        with pytest.raises(LayoutError) as caught:
+            composition(Layout((4, 4), (1, 2**50)), composition(swizzle(1, 0, 20), inner))
+        assert caught.value.diagnostics[0].slug == "layout-overflow"
+    kept = composition(Layout((2**30, 2**30), (2**30, 1)), composition(swizzle(3, 0, 3), Layout(2**40, 1)))
+    assert kept(2**35 + 8) == 9 * 2**30 + 2**5
+    with pytest.raises(LayoutError, match="too large"):
+        composition(Layout((3, 2**30), (-1, 3)), composition(swizzle(3, 0, 3), Layout(2**40, 1)))
 
 
 def test_a_chain_that_asks_a_layout_below_zero_is_refused_there() -> None:

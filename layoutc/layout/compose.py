@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypeAlias, overload
 
@@ -18,7 +19,7 @@ from layoutc.layout.layout import (
     values_at,
 )
 from layoutc.layout.swizzles import Swizzle
-from layoutc.layout.tuples import collapse, coordinate_of, leaves, regroup, show
+from layoutc.layout.tuples import GREATEST, LEAST, collapse, coordinate_of, leaves, regroup, show
 
 Operand: TypeAlias = "int | Layout | ComposedLayout"
 Tiler: TypeAlias = "Operand | tuple[Tiler, ...] | None"
@@ -151,14 +152,31 @@ def is_identity(item: Map) -> bool:
 
 
 def check_domains(composed: ComposedLayout) -> None:
-    """Refuse a chain that asks a layout below 0, at the first coordinate at which it does."""
-    layouts = [item for item in composed.outer if isinstance(item, Layout)]
-    rising = all(stride >= 0 for layout in layouts for _, stride in endless(layout))
-    if not layouts or (rising and composed.inner.least >= 0):
+    """Refuse a chain that asks a layout below 0, at the first coordinate at which it does, or leaves the 64 bits."""
+    if not any(isinstance(item, Layout) for item in composed.outer):
         return
-    first_of(composed, min(composed.size, DECIDABLE))
-    if composed.size > DECIDABLE:
-        raise too_large(f"the domain of `{composed}`", composed.size)
+    values = first_of(composed, min(composed.size, DECIDABLE))
+    if not LEAST <= min(values) <= max(values) <= GREATEST:
+        raise refusal("layout-overflow", f"values of `{composed}` do not fit in 64 bits")
+    if composed.size > DECIDABLE and not stays_inside(composed):
+        raise too_large(f"the range of `{composed}`", composed.size)
+
+
+def stays_inside(composed: ComposedLayout) -> bool:
+    """Whether a chain evidently neither goes below 0 nor leaves the 64 bits: nothing falls, and the bound fits."""
+    if composed.inner.least < 0:
+        return False
+    most = composed.inner.greatest
+    for item in reversed(composed.outer):
+        if isinstance(item, Swizzle):
+            most |= item.block - 1
+            continue
+        *front, (_, last) = endless(item)
+        if last < 0 or any(stride < 0 for _, stride in front):
+            return False
+        whole = math.prod(extent for extent, _ in front)
+        most = sum((extent - 1) * stride for extent, stride in front) + most // whole * last
+    return most <= GREATEST
 
 
 def refitted(composed: ComposedLayout) -> Layout | None:

@@ -12,7 +12,7 @@ from layoutc.layout.errors import DECIDABLE, LayoutError, refusal, too_large
 from layoutc.layout.gaps import not_injective
 from layoutc.layout.injective import first_repeat
 from layoutc.layout.layout import Layout, Mode, from_modes, merged, prefix_products
-from layoutc.layout.search import ExhaustedError, search_layout
+from layoutc.layout.search import ExhaustedError, first_without_layout, search_layout
 from layoutc.layout.swizzles import Swizzle
 from layoutc.layout.tuples import coordinate_of, show
 
@@ -24,8 +24,8 @@ def right_inverse(layout: ComposedLayout) -> AnyLayout: ...
 def right_inverse(layout: Operand) -> AnyLayout:
     """The layout R with ``L(R(i)) == i`` for every i below ``size(R)``.
 
-    R is made of the modes of ``coalesce(L)`` whose strides are 1, n1, n1*n2, …, as many as there are; for an
-    injective L without negative strides no longer R exists. ``1:0`` where no mode has stride 1. Behind swizzles,
+    R is made of modes of ``coalesce(L)`` with the strides 1, n1, n1*n2, …, chosen so that it reaches furthest; for
+    an injective L without negative strides no larger R exists. ``1:0`` where no mode has stride 1. Behind swizzles,
     R undoes them first.
     """
     whole = as_layout(layout)
@@ -84,7 +84,8 @@ def left_inverse(layout: Operand) -> AnyLayout:
 
     Exists only for an injective L. Where the strides of L, by size, divide one another and each passes the mode
     below it, R is CuTe's: one extent from each stride to the next, ``left_inverse((4,3):(1,5)) == (5,3):(1,4)``.
-    Else a search over all layouts finds one if there is one. R's values outside the image of L are free.
+    Else a search over all layouts finds one if there is one, or gives up after some seconds ("too large to
+    decide"). R's values outside the image of L are free.
     Raises LayoutError with the first coordinate of L that no R can lead back.
     """
     whole = as_layout(layout)
@@ -122,17 +123,17 @@ def searched_inverse(layout: Layout) -> Layout:
         found = search_layout(layout.values)
     except ExhaustedError:
         raise too_large(f"the left inverse of `{layout}`", layout.size) from None
-    if isinstance(found, int):
-        raise no_left_inverse(layout, found)
+    if found is None:
+        raise no_left_inverse(layout)
     return from_modes(found)
 
 
-def no_left_inverse(layout: Layout, index: int) -> LayoutError:
+def no_left_inverse(layout: Layout) -> LayoutError:
     """The refusal of a layout that no layout leads back."""
+    message = f"no layout is a left inverse of `{layout}`"
+    index = first_without_layout(layout.values)
+    if index is None:
+        return refusal("layout-inverse", message)
     witness = coordinate_of(index, layout.shape)
-    return refusal(
-        "layout-inverse",
-        f"no layout is a left inverse of `{layout}`",
-        witness=witness,
-        notes=(f"none takes the values up to coordinate {show(witness)} back to their coordinates",),
-    )
+    note = f"none takes the values up to coordinate {show(witness)} back to their coordinates"
+    return refusal("layout-inverse", message, witness=witness, notes=(note,))

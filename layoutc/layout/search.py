@@ -60,21 +60,30 @@ def dot(a: Sequence[int], b: Sequence[int]) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def search_layout(positions: Sequence[int]) -> list[Mode] | int:
-    """The modes of a layout R with ``R(positions[i]) == i`` for all i; else the first i for which there is none.
+def search_layout(positions: Sequence[int]) -> list[Mode] | None:
+    """The modes of a layout R with ``R(positions[i]) == i`` for all i, None if there is none.
 
     The positions are distinct, and 0 is the first. Raises ExhaustedError after a fixed effort.
     """
-    modes = Search(positions).run()
-    if modes is not None:
-        return modes
+    return Search(positions, EFFORT).run()
+
+
+def first_without_layout(positions: Sequence[int]) -> int | None:
+    """The first i for which no layout takes all positions up to i back to their indices, where there is one.
+
+    None where the effort, the same as for one search, does not suffice to say.
+    """
+    effort = EFFORT
     works, fails = 1, len(positions)        # numbers of positions, from the front, that have a layout or not
     while fails - works > 1:
-        middle = (works + fails) // 2
-        if Search(positions[:middle]).run() is None:
-            fails = middle
-        else:
-            works = middle
+        middle = min(2 * works, (works + fails) // 2)       # as a rule few positions suffice
+        search = Search(positions[:middle], effort)
+        try:
+            found = search.run()
+        except ExhaustedError:
+            return None
+        works, fails = (works, middle) if found is None else (middle, fails)
+        effort = search.effort
     return fails - 1
 
 
@@ -90,13 +99,13 @@ class Search:
     one linear equation a point, solved over the integers as the points come.
     """
 
-    def __init__(self, positions: Sequence[int]) -> None:
+    def __init__(self, positions: Sequence[int], effort: int) -> None:
         self.points = sorted((position, value) for value, position in enumerate(positions))
         self.positions = [position for position, _ in self.points]
         self.values = [value for _, value in self.points]
         neighbours = zip(self.positions, self.positions[1:], strict=False)
         self.wide = [k + 1 for k, (low, high) in enumerate(neighbours) if high >= 2 * (low + 1)]
-        self.effort = EFFORT
+        self.effort = effort
         self.overflowed = False
 
     def run(self) -> list[Mode] | None:
