@@ -32,13 +32,15 @@ MOST_ROWS = 300             # inequalities alive during one elimination
 class Fuel:
     """How many rows may still be combined; when none are left, nothing more is proved."""
 
-    left: int = 150_000     # less than a second
+    left: int = 100_000     # about a second; a kernel takes some hundreds
 
 
 def eliminated(
     rows: Iterable[Form], zero: Iterable[Form], keep: Callable[[str], bool], fuel: Fuel, with_products: bool = True
 ) -> list[Form] | None:
     """The inequalities without the variables that are not kept; None where they contradict."""
+    if fuel.left <= 0:
+        return []
     rows, zero = [*rows], [*zero]
     fuel.left -= len(rows) + len(zero)
     solved = _substituted(rows, zero, keep)
@@ -59,27 +61,28 @@ def eliminated(
 
 def _substituted(rows: list[Form], zero: list[Form], keep: Callable[[str], bool]) -> list[Form] | None:
     """Equations with a unit coefficient solved, the rest as two inequalities."""
-    pending, solved_as_rows = list(zero), list[Form]()
+    if not zero:
+        return rows
+    pending, unsolved = list(zero), list[Form]()
+    in_products = {name for form in (*rows, *zero) for m in form if len(m) > 1 for name in m}     # not to be solved for
     while pending:
         equation = pending.pop()
         units = (m for m, c in equation.items() if len(m) == 1 and abs(c) == 1 and not keep(m[0]))
-        pivot = next((m for m in units if _linear_in(m, rows, pending)), None)
+        pivot = next((m for m in units if m[0] not in in_products), None)
         if pivot is None:
-            content = gcd(*(c for m, c in equation.items() if m)) if any(equation) else 0
-            if (content and equation.get((), 0) % content) or (not content and equation.get((), 0)):
+            content = gcd(*(c for m, c in equation.items() if m))
+            if equation.get((), 0) % content if content else equation:
                 return None
-            solved_as_rows += [equation, plus({}, equation, -1)]
-            continue
-        factor = equation[pivot]
-        rows = [plus(row, equation, -row.get(pivot, 0) * factor) for row in rows]
-        pending = [plus(row, equation, -row.get(pivot, 0) * factor) for row in pending]
-        solved_as_rows = [plus(row, equation, -row.get(pivot, 0) * factor) for row in solved_as_rows]
-    return [*rows, *solved_as_rows]
+            unsolved += [equation, plus({}, equation, -1)]
+        else:
+            rows, pending, unsolved = (_without(pivot, equation, forms) for forms in (rows, pending, unsolved))
+    return [*rows, *unsolved]
 
 
-def _linear_in(pivot: Monomial, rows: list[Form], pending: list[Form]) -> bool:
-    """Whether the variable occurs in no product, so that it can be solved for."""
-    return all(len(m) < 2 or pivot[0] not in m for form in (*rows, *pending) for m in form)
+def _without(pivot: Monomial, equation: Form, forms: list[Form]) -> list[Form]:
+    """The forms with a variable replaced by what the equation says that it is."""
+    factor = equation[pivot]
+    return [plus(form, equation, -form[pivot] * factor) if pivot in form else form for form in forms]
 
 
 def _products(rows: list[Form]) -> list[Form]:

@@ -69,6 +69,8 @@ class Facts:
 
     def about(self, names: set[str]) -> Facts:
         """The facts that share variables with these names, directly or through others."""
+        if self.fuel.left <= 0:
+            return Facts(fuel=self.fuel)
         known = set(names)
         pending: list[tuple[set[str], str, object]] = [
             *((names_of([f]), "ge", f) for f in self.at_least_zero),
