@@ -20,6 +20,7 @@ KINDS = ("count", "down", "small", "any", "special")
 
 SPECIAL_SHARE = 0.15        # of the elements of ``special``: enough of them, and most windows without a NaN
 EXACT_COUNTS = {"f16": 2048, "bf16": 256, "f32": 2**24, "f64": 2**53}     # integers up to here are all exact
+NAN_SHARE = 0.04            # few enough that most windows see none
 TIES = (0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 255.5, 256.0, -129.0, 32767.5, 65536.0)
 EDGES_OF_INTEGERS = (2.0**31, -(2.0**31), 2.0**32, 2.0**63, -(2.0**63), 2.0**64)
 
@@ -69,10 +70,12 @@ def _floats(kind: str, count: int, type: Type, rng: np.random.Generator) -> Arra
                 return (counted if kind == "count" else -counted).astype(dtype)
             case "small":
                 return rng.integers(-4, 5, count).astype(dtype)
-        values = (rng.standard_normal(count) * 4.0 ** rng.integers(-4, 5, count)).astype(dtype)
+        scales = 4.0 ** (rng.integers(-4, 7) + rng.integers(-2, 3, count))      # of the array, of each element
+        values = (rng.standard_normal(count) * scales).astype(dtype)
         if kind == "special":
             chosen = rng.random(count) < SPECIAL_SHARE
             values[chosen] = rng.choice(_special_floats(dtype), int(chosen.sum()))
+            values[rng.random(count) < NAN_SHARE] = np.nan
     return values
 
 

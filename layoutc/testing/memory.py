@@ -22,6 +22,7 @@ class Form:
     pad: tuple[int, ...] = ()           # per axis, elements left free after each step along it; (): none
     reverse: tuple[int, ...] = ()       # axes that run backwards
     repeat: tuple[int, ...] = ()        # axes of stride 0
+    align: int = 1                      # rows, planes, … begin at multiples of so many elements
     offset: int = 0                     # elements by which the array begins past an aligned address
 
     def strides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -33,13 +34,14 @@ class Form:
                 continue
             step = room + (self.pad[axis] if self.pad else 0)
             strides[axis] = -step if axis in self.reverse else step
-            room = step * max(shape[axis], 1)
+            room = -(-step * max(shape[axis], 1) // self.align) * self.align
         return tuple(strides)
 
     def as_json(self) -> dict[str, Any]:
         """The fields that say something."""
         fields = {"order": self.order, "pad": self.pad, "reverse": self.reverse, "repeat": self.repeat}
         found: dict[str, Any] = {name: list(value) for name, value in fields.items() if value}
+        found |= {"align": self.align} if self.align > 1 else {}
         return found | ({"offset": self.offset} if self.offset else {})
 
     @classmethod
@@ -47,7 +49,7 @@ class Form:
         """The form of its fields; ValueError or TypeError where they are none."""
         order, pad, reverse, repeat = (
             tuple(int(a) for a in fields.get(name, ())) for name in ("order", "pad", "reverse", "repeat"))
-        return cls(order, pad, reverse, repeat, int(fields.get("offset", 0)))
+        return cls(order, pad, reverse, repeat, int(fields.get("align", 1)), int(fields.get("offset", 0)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ def _form(form: Form) -> str:
         said.append(f"reversed along axis {' '.join(map(str, form.reverse))}")
     if form.repeat:
         said.append(f"repeated along axis {' '.join(map(str, form.repeat))}")
+    if form.align > 1:
+        said.append(f"in rows that begin at multiples of {form.align} elements")
     if form.offset:
         said.append(f"{form.offset} elements off alignment")
     return ", ".join(said)

@@ -37,7 +37,7 @@ from layoutc.testing.ways import (
 EXAMPLES_A_WAY = 30         # every random schedule and every change of a constant costs a compilation or more
 MOST_RANDOM = 8
 MOST_SUBJECTS = 2
-MIXED_UNITS = 2             # kinds of strides prepared for a written schedule, beside plain arrays
+MIXED_UNITS = 2             # kinds of strides that are prepared, beside the same for all tensors
 SHRINK_SECONDS = 20.0
 
 
@@ -111,10 +111,12 @@ class Search:
         """The ways of each Hypothesis test: one for all, or one for each written schedule and one for the rest."""
         random = Random(self.seed)
         if schedule is not None:
-            return [[self._prepared(way_of(subject, schedule, self.callers), random, MIXED_UNITS)]]
-        written = [self._prepared(w, random, MIXED_UNITS) for w in written_ways(subject, self.callers)]
-        drawn = [self._prepared(w, random, 1) for w in self._drawn(subject, examples, random)]
-        return [*([w] for w in written), *([drawn] if drawn else [])] if all_schedules else [[*written, *drawn]]
+            return [[self._prepared(way_of(subject, schedule, self.callers), random, True)]]
+        written = [self._prepared(w, random, True) for w in written_ways(subject, self.callers)]
+        drawn = [self._prepared(w, random, False) for w in self._drawn(subject, examples, random)]
+        if all_schedules:
+            return [*([w] for w in written), *([drawn] if drawn else [])]
+        return [[*written * max(len(drawn) // len(written), 1), *drawn]]     # half of the examples for each
 
     def _drawn(self, subject: Subject, examples: int, random: Random) -> list[Way]:
         count = min(examples // EXAMPLES_A_WAY, MOST_RANDOM)
@@ -127,9 +129,11 @@ class Search:
             ways.append(way)
         return ways
 
-    def _prepared(self, way: Way, random: Random, mixed: int) -> Prepared:
+    def _prepared(self, way: Way, random: Random, written: bool) -> Prepared:
+        """Every kind of strides costs a compilation, so a drawn way gets one."""
         extents = extents_worth_testing(way.kernel, way.plan, random)
-        return Prepared(way, tuple(extents), some_units(way.kernel, mixed, random))
+        units = some_units(way.kernel, MIXED_UNITS, random)
+        return Prepared(way, tuple(extents), units if written else (random.choice(units),))
 
     # ---- running
 
@@ -194,5 +198,6 @@ class Search:
     def report(self, kernel: Meaning, ways: Sequence[Way]) -> Report:
         """All that there is to say."""
         exact, bounded = compared(kernel)
-        return Report(kernel.name, self.device, self.seed, self.count, tuple(map(str, ways)), exact, bounded,
+        schedules = tuple(dict.fromkeys(map(str, ways)))
+        return Report(kernel.name, self.device, self.seed, self.count, schedules, exact, bounded,
                       self.failure)

@@ -23,7 +23,8 @@ from layoutc.testing.ways import Way, subject_of, way_of
 
 FILL_SEEDS = 2**10
 ORDERS = ("random", "ascending", "descending")
-MOST_OFFSET = 3             # elements: an access takes 4 of most types
+OFFSETS = (0, 0, 0, 0, 1, 2, 3)        # elements: an access takes 4 of most types
+ALIGNMENTS = (1, 4, 16)             # elements: rows that begin at whole vectors, though they do not end there
 LARGEST_PAD = 4
 
 
@@ -44,9 +45,13 @@ def arrays_for(
     reversed, transposed, repeated and off the boundaries of vectors.
     """
     way = _written_way(kernel, schedule)
-    units = _freely if strided else _contiguous
-    cases = calls_of([Prepared(way, tuple(_extents(way)), units(way.kernel))], outputs=False)
-    return cases.map(lambda drawn: tuple(p.view() for p in arguments_of(way.kernel, drawn[1]).inputs))
+    cases = calls_of([Prepared(way, tuple(_extents(way)), _alike(way.kernel))], outputs=False)
+
+    def arrays(drawn: tuple[int, Case]) -> tuple[NDArray[Any], ...]:
+        views = [p.view() for p in arguments_of(way.kernel, drawn[1]).inputs]
+        return tuple(views if strided else (v.copy() for v in views))
+
+    return cases.map(arrays)
 
 
 def _written_way(kernel: Kernel, schedule: str | None) -> Way:
@@ -60,7 +65,8 @@ def _extents(way: Way) -> list[dict[str, int]]:
 # ---- calls
 
 Units = tuple[bool | None, ...]
-"""Per tensor: whether neighbours along the last axis are neighbours in memory; None: the array is plain.
+"""Per tensor: whether neighbours along the last axis are neighbours in memory; None: the array is plain, its rows
+at most aligned.
 
 The text of a kernel depends on this, so a test draws it from a few that it prepares, and all else freely.
 """
@@ -75,20 +81,16 @@ class Prepared:
     units: tuple[Units, ...]
 
 
-def _contiguous(kernel: Meaning) -> tuple[Units, ...]:
-    return ((None,) * (len(kernel.inputs) + len(kernel.outputs)),)
-
-
-def _freely(kernel: Meaning) -> tuple[Units, ...]:
+def _alike(kernel: Meaning) -> tuple[Units, ...]:
+    """All plain, all unit, none."""
     count = len(kernel.inputs) + len(kernel.outputs)
-    return (*_contiguous(kernel), (True,) * count, (False,) * count)
+    return ((None,) * count, (True,) * count, (False,) * count)
 
 
-def some_units(kernel: Meaning, count: int, random: Random) -> tuple[Units, ...]:
-    """Up to ``count`` of them: all plain, all unit, none, then mixed."""
+def some_units(kernel: Meaning, mixed: int, random: Random) -> tuple[Units, ...]:
+    """The same for all tensors, and some mixed."""
     tensors = len(kernel.inputs) + len(kernel.outputs)
-    mixed = (tuple(random.random() < 0.5 for _ in range(tensors)) for _ in range(count))
-    return (*_freely(kernel), *mixed)[:count + 1]
+    return (*_alike(kernel), *(tuple(random.random() < 0.5 for _ in range(tensors)) for _ in range(mixed)))
 
 
 @st.composite
@@ -128,17 +130,19 @@ def _outs(draw: DrawFn, kernel: Meaning) -> Out:
 @st.composite
 def _forms(draw: DrawFn, tensor: Tensor, unit: bool | None, is_input: bool) -> Form:
     rank = len(tensor.extents)
-    if unit is None or tensor.strides is not None or rank == 0:
-        return Form(offset=draw(st.integers(0, MOST_OFFSET)) if unit is not None else 0)
+    if unit is None:
+        return Form(align=draw(st.sampled_from(ALIGNMENTS)) if rank > 1 else 1)
+    if tensor.strides is not None or rank == 0:
+        return Form(offset=draw(st.sampled_from(OFFSETS)))
     last = rank - 1
     pad = tuple(draw(st.integers(0, LARGEST_PAD)) for _ in range(last))
     reverse = tuple(axis for axis in range(last) if draw(st.booleans()))
     repeat = tuple(axis for axis in range(last) if draw(st.integers(0, 5)) == 5) if is_input else ()
-    offset = draw(st.integers(0, MOST_OFFSET))
+    align, offset = draw(st.sampled_from(ALIGNMENTS)), draw(st.sampled_from(OFFSETS))
     order = (*draw(st.permutations(range(last))), last)
     if unit:
-        return Form(_said(order), (*pad, 0) if any(pad) else (), reverse, repeat, offset)
-    return draw(_not_unit(Form(order, (*pad, 0), reverse, repeat, offset), is_input))
+        return Form(_said(order), (*pad, 0) if any(pad) else (), reverse, repeat, align, offset)
+    return draw(_not_unit(Form(order, (*pad, 0), reverse, repeat, align, offset), is_input))
 
 
 @st.composite
@@ -156,7 +160,7 @@ def _not_unit(draw: DrawFn, form: Form, is_input: bool) -> Form:
             repeat = (*repeat, last)
         case _:
             order = (last, *order[:-1])
-    return Form(_said(order), pad if any(pad) else (), reverse, repeat, form.offset)
+    return Form(_said(order), pad if any(pad) else (), reverse, repeat, form.align, form.offset)
 
 
 def _said(order: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,175 @@
+"""Faults to plant into generated text: kernels of every mechanism, and for each what to change where."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+KERNELS = {
+    "blur": """
+        const K = 5
+        kernel blur(x: f32[H, W], w: f32[K, K]) -> (y: f32[H, W]) {
+            edge x = nearest
+            y[i, j] = sum(u in 0..K, v in 0..K) w[u, v] * x[i + u - 2, j + v - 2]
+        }
+        schedule blur { tile (i: 4, j: 8)  threads 16  stage x in shared  stage w in constant }
+    """,
+    "edges": """
+        kernel edges(a: f32[H, W], b: i32[H, W]) -> (y: f32[H, W], z: i32[H, W]) {
+            edge a[0] = (mirror, constant(-1))
+            edge a[1] = wrap
+            edge b[0] = reflect
+            edge b[1] = (constant(7), mirror)
+            y[i, j] = a[i - 2, j + 1] - a[i + 1, j - 3]
+            z[i, j] = b[i + 2, j - 1] - b[i - 1, j + 2]
+        }
+        schedule edges { tile (i: 4, j: 4) }
+    """,
+    "numbers": """
+        kernel numbers(x: f32[N], n: i16[N], k: i64[N]) -> (a: u8[N], b: i16[N], c: i64[N], d: f32[N], e: f16[N]) {
+            edge x = constant(0)
+            edge n = nearest
+            a[i] = u8(x[i])
+            b[i] = max(u in -1..=1) n[i + u]
+            c[i] = k[i] // 3 + k[i] % 5
+            d[i] = min(min(x[i], x[i + 1]), 100)
+            e[i] = f16(x[i]) * f16(n[i])
+        }
+        schedule numbers { tile (i: 8)  threads 4 }
+    """,
+    "lets": """
+        kernel lets(x: f32[H, W]) -> (y: f32[H, W]) {
+            let g[i, j] = sum(v in -1..=1) x[i, j + v]
+            edge x = wrap
+            edge g = constant(1)
+            y[i, j] = sum(u in -1..=1) g[i + u, j] * g[i, j + u]
+        }
+        schedule lets { tile (i: 4, j: 4)  stage x in shared  stage g in shared }
+    """,
+    "conv": """
+        kernel conv(x: i8[C, H, W], w: i8[M, C, 3, 3], b: i32[M]) -> (y: i32[M, (H - 1)//2 + 1, (W - 1)//2 + 1]) {
+            edge x[1] = constant(0)
+            edge x[2] = constant(0)
+            y[m, i, j] = b[m] + sum(c, u, v) i32(w[m, c, u, v]) * i32(x[c, 2*i + u - 1, 2*j + v - 1])
+        }
+        schedule conv { tile (m: 2, i: 2, j: 4) }
+    """,
+    "rows": """
+        kernel rows(x: f64[H, W]) -> (s: f64[H], m: f64[H], at: i64[H]) {
+            s[i] = sum(j) x[i, j]
+            m[i] = max(j) x[i, j]
+            at[i] = argmin(j) x[i, j]
+        }
+        schedule rows { tile (i: 8) }
+    """,
+    "fast": """
+        kernel fast(x: f32[H, W]) -> (y: f32[H, W]) {
+            edge x = reflect
+            y[i, j] = sum(u in 0..2, v in -1..=2) x[i + u, j + v]
+        }
+        schedule fast { tile (i: 4, j: 16)  threads 8  stage x in shared  vector 4 }
+    """,
+    "held": """
+        kernel held(x: f32[N]) -> (y: f32[N]) {
+            edge x = mirror
+            y[i] = x[i - 1] - 2*x[i] + x[i + 2]
+        }
+        schedule held { threads (8, 4):(4, 1)  stage x in registers }
+    """,
+    "past": """
+        kernel past(x: u8[H, W], t: u8[]) -> (y: u8[H, W]) {
+            edge x = constant(t[])
+            y[i, j] = u8(u32(x[i - 1, j]) + u32(x[i, j + 1]) * u32(x[i, j]))
+        }
+        schedule past { tile (i: 4, j: 8)  threads (32, 1):(1, 1)  stage x in shared halo global }
+    """,
+}
+
+
+class Mutant(NamedTuple):
+    """A fault: wherever ``old`` stands in the kernel's text, ``new`` comes instead."""
+
+    kernel: str
+    name: str
+    old: str
+    new: str
+
+
+MUTANTS = [Mutant(*words) for words in (
+    ("blur", "halo one short", "at % 12 - 2", "at % 12 - 1"),
+    ("blur", "box one element short", "at < 8 * 12", "at < 8 * 12 - 1"),
+    ("blur", "box one row short", "at < 8 * 12", "at < 7 * 12"),
+    ("blur", "box loaded with gaps", "at += 16", "at += 17"),
+    ("blur", "box loaded twice", "at += 16", "at += 15"),
+    ("blur", "row mask <= for <", "i < H", "i <= H"),
+    ("blur", "column mask <= for <", "j < W", "j <= W"),
+    ("blur", "last column never stored", "j < W", "j < W - 1"),
+    ("blur", "store mask missing", "if (i < H && j < W)", "if (true)"),
+    ("blur", "barrier removed", "__syncthreads();", ""),
+    ("blur", "window flipped", "w[u * 5 + v]", "w[(4 - u) * 5 + 4 - v]"),
+    ("blur", "window transposed", "w[u * 5 + v]", "w[v * 5 + u]"),
+    ("blur", "last tap dropped", "v < 5", "v < 4"),
+    ("blur", "reflect for nearest", "nearest(x_i, H)", "reflect(x_i, H)"),
+    ("blur", "mirror for nearest", "nearest(x_j, W)", "mirror(x_j, W)"),
+    ("blur", "low side lost", "nearest(x_i, H)", "(x_i < H ? x_i : H - 1)"),
+    ("blur", "high side lost", "nearest(x_j, W)", "(x_j < 0 ? 0 : x_j)"),
+    ("blur", "folded into the other extent", "nearest(x_i, H)", "nearest(x_i, W)"),
+    ("blur", "another tensor's stride", "* x_stride_0", "* y_stride_0"),
+    ("blur", "tile begins one late", "block / blocks_j * 4", "block / blocks_j * 4 + 1"),
+    ("blur", "tiles overlap", "block % blocks_j * 8", "block % blocks_j * 7"),
+    ("blur", "blocks rounded down", "(W + 7) / 8", "(W + 6) / 8"),
+    ("blur", "two owners of an output", "item * 2 + thread / 8", "item + thread / 8"),
+    ("blur", "rows of the box too narrow", "(item_i + u) * 12", "(item_i + u) * 11"),
+    ("blur", "accumulator begins at 1", "sum = 0.0f", "sum = 1.0f"),
+    ("blur", "fma rounded twice", "fma(w[u * 5 + v], x_tile[(item_i + u) * 12 + item_j + v], sum)",
+     "w[u * 5 + v] * x_tile[(item_i + u) * 12 + item_j + v] + sum"),
+    ("edges", "reflect for mirror", "mirror(i - 2, H)", "reflect(i - 2, H)"),
+    ("edges", "mirror for reflect", "reflect(i + 2, H)", "mirror(i + 2, H)"),
+    ("edges", "nearest for wrap", "wrap(j + 1, W)", "nearest(j + 1, W)"),
+    ("edges", "constant's sign", "-1.0f", "1.0f"),
+    ("edges", "another constant", ": 7", ": 8"),
+    ("edges", "high side one late", "i + 1 < H", "i + 1 <= H"),
+    ("edges", "low side one late", "j - 1 >= 0", "j - 1 > 0"),
+    ("edges", "offset one short", "wrap(j - 3, W)", "wrap(j - 2, W)"),
+    ("numbers", "saturation lost", "convert<u8>(x[i])", "u8(i64(x[i]))"),
+    ("numbers", "maximum begins at 0", "greatest = -32768", "greatest = 0"),
+    ("numbers", "quotient truncated", "floor_div(k[i], 3ll)", "k[i] / 3ll"),
+    ("numbers", "remainder of the dividend's sign", "floor_mod(k[i], 5ll)", "k[i] % 5ll"),
+    ("numbers", "unsigned for signed", "floor_div(k[i], 3ll)", "i64(u64(k[i]) / 3ull)"),
+    ("numbers", "NaN skipped", "minimum(minimum(", "minimum_number(minimum("),
+    ("numbers", "f16 not rounded", "float(f16(x[i]))", "float(x[i])"),
+    ("numbers", "another number", "100.0f", "101.0f"),
+    ("lets", "barrier before the let removed", "wrap(x_j, W)];\n    }\n    __syncthreads();", "wrap(x_j, W)];\n    }"),
+    ("lets", "barrier after the let removed", "g;\n        }\n    }\n    __syncthreads();", "g;\n        }\n    }"),
+    ("lets", "let's constant", "g = 1.0f", "g = 0.0f"),
+    ("lets", "let's domain too large", "within(g_i, H)", "within(g_i, H + 1)"),
+    ("lets", "let's fill mask too tight", "g_j < W + 1", "g_j < W"),
+    ("lets", "let's box one row short", "at < 6 * 6", "at < 5 * 6"),
+    ("lets", "let reads one to the right", "at % 6 + v + 1]", "at % 6 + v + 2]"),
+    ("conv", "last channel dropped", "c < C", "c < C - 1"),
+    ("conv", "stride lost", "within(i * 2 + u - 1, H)", "within(i + u - 1, H)"),
+    ("conv", "padding one short", "v + j * 2 - 1]", "v + j * 2]"),
+    ("conv", "last row lost", "within(i * 2 + u - 1, H)", "within(i * 2 + u - 1, H - 1)"),
+    ("conv", "bias dropped", "add(b[m], sum)", "sum"),
+    ("conv", "ragged channel unmasked", "m < M && ", ""),
+    ("conv", "weights transposed", "u * w_stride_2 + v]", "v * w_stride_2 + u]"),
+    ("conv", "strides swapped", "m * w_stride_0 + c * w_stride_1", "m * w_stride_1 + c * w_stride_0"),
+    ("conv", "dilation 2 for 1", "v + j * 2 - 1", "2 * v + j * 2 - 1"),
+    ("rows", "last column dropped", "j < W", "j < W - 1"),
+    ("rows", "first column dropped", "Index j = 0", "Index j = 1"),
+    ("rows", "maximum begins at 0", "-infinity<double>()", "0.0"),
+    ("rows", "last of equal ones", "best_here < best", "best_here <= best"),
+    ("rows", "NaN passed over", "is_nan(best_here) && !is_nan(best)", "false"),
+    ("rows", "accumulated in f32", "double sum", "float sum"),
+    ("fast", "vector read past the row", "x_j + 4 <= W", "x_j + 3 <= W"),
+    ("fast", "vector read before the row", "x_j >= 0 && ", ""),
+    ("fast", "vector stored past the row", "j + 3 < W", "j + 2 < W"),
+    ("fast", "one fold for four elements", "reflect(x_j + element, W)", "reflect(x_j, W)"),
+    ("fast", "box begins elsewhere than thought", "element + v + 4]", "element + v + 3]"),
+    ("fast", "single stores past the row", "j + element < W) {\n                    y", "1) {\n                    y"),
+    ("held", "window one late", "thread * 4 - 1", "thread * 4"),
+    ("held", "neighbour instead of next but one", "x_held[item + 3]", "x_held[item + 2]"),
+    ("held", "reflect for mirror", "mirror(x_i, N)", "reflect(x_i, N)"),
+    ("past", "halo read from the tile", "within(item_j + 1, 8)", "within(item_j + 1, 9)"),
+    ("past", "first row lost", "i - 1 >= 0", "i - 1 > 0"),
+    ("past", "edge value lost", ": t[0]", ": u8(0)"),
+)]  # fmt: skip
