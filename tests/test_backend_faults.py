@@ -50,8 +50,9 @@ def test_planted_fault_is_caught(path: Path) -> None:
     entry, expected = head.removeprefix("// ").split(": ", 1)
     case = next(case for case in CASES if case.entry == entry)
     module = load_cpu(source)
+    seconds = 0.15 if path.stem == "runaway_without_barriers" else 60.0     # only a timer ends that one
     for seed in range(3):
-        found = symptom(module.with_run(Run(seed=seed, fuel=1_000_000, block_seconds=0.15)), case)
+        found = symptom(module.with_run(Run(seed=seed, fuel=1_000_000, block_seconds=seconds)), case)
         assert any(fragment in found for fragment in expected.split("|")), found
 
 

@@ -58,8 +58,8 @@ def test_composition_is_the_function_or_no_refinement_has_its_values(left: Layou
         assert refused_at(result, right.shape) == longest_fit(truth, flat(right.shape)) < right.size
     else:
         assert list(values_of(result)) == truth
-        assert result.rank == right.rank
-        assert [mode.size for mode in result] == [mode.size for mode in right]
+        if isinstance(right.shape, tuple):      # a lone extent refines into modes of its own, as in CuTe
+            assert [mode.size for mode in result] == [mode.size for mode in right]
 
 
 @unhurried

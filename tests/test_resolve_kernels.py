@@ -296,3 +296,8 @@ def test_what_has_no_linear_form(subscript: str) -> None:
 def test_forms_of_later_issues_are_refused_once_each() -> None:
     text = body("y[i] = x[i] step x = y") + "redistribute r: f32 = blocked(4, 2) -> striped(4, 2)"
     assert [slug for slug, _ in refusals(text)] == ["not-supported-yet"] * 2
+
+
+def test_the_proof_goes_on_without_an_equation_that_was_refused() -> None:
+    text = "const R = q\nkernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] + R }"
+    assert refusals(text) == [("unknown-name", "q")]

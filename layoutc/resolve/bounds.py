@@ -72,8 +72,8 @@ class _Prover:
             self.boxes[stage.name] = tuple(r and (forms.of(r[0]), forms.of(r[1])) for r in ranges)
             self.sides[stage.name] = stage.edges or ((None, None),) * len(ranges)
             self.stages[stage.name] = stage
-        for output, equation in zip(kernel.outputs, kernel.equations, strict=True):
-            self._visit_over(equation.value, equation.indices, self.boxes[output.name], "equation")
+        for equation in kernel.equations:       # a refused one is missing
+            self._visit_over(equation.value, equation.indices, self.boxes[equation.output], "equation")
         for stage in reversed(kernel.stages):
             self._visit_stage(stage)
         self._visit_rules()
