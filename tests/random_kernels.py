@@ -21,14 +21,15 @@ from layoutc.parse.parser import parse
 from layoutc.parse.printer import print_spec
 from layoutc.source import Source
 from layoutc.testing.extents import extents_worth_testing
+from layoutc.testing.forms import form_choices
 from layoutc.testing.report import command
 from layoutc.testing.search import Search
-from layoutc.testing.strategies import Prepared, some_units
+from layoutc.testing.strategies import Prepared
 from layoutc.testing.ways import random_ways, subject_of, written_ways
 from tests.random_texts import random_text
 
 RANDOM_WAYS = 2         # beside the default
-CALLS = 8               # under all ways together
+CALLS = 16              # under all ways together
 
 
 def problem_of(text: str, seed: int, device: str = "cpu", *, calls: int = CALLS) -> str:
@@ -40,7 +41,7 @@ def problem_of(text: str, seed: int, device: str = "cpu", *, calls: int = CALLS)
         prepared = []
         for way in (*written_ways(subject, Caller.of), *random_ways(subject, RANDOM_WAYS, random, Caller.of)):
             extents = extents_worth_testing(way.kernel, way.plan, random)
-            prepared.append(Prepared(way, tuple(extents), (random.choice(some_units(way.kernel, 2, random)),)))
+            prepared.append(Prepared(way, tuple(extents), (random.choice(form_choices(way.kernel, 2, random)),)))
         search.run(prepared, calls)
         if search.failure is not None:
             report = search.report(kernel.meaning, [p.way for p in prepared])
@@ -63,7 +64,7 @@ def outcome_of(text: str, seed: int, device: str = "cpu", *, calls: int = CALLS)
 # ---- reducing
 
 
-def reduced(text: str, seed: int, word: str, tries: int = 400) -> str:
+def reduced(text: str, seed: int, word: str, device: str, tries: int = 400) -> str:
     """A smaller text with the same outcome."""
     smaller = True
     while smaller and tries > 0:
@@ -76,7 +77,7 @@ def reduced(text: str, seed: int, word: str, tries: int = 400) -> str:
             if len(other) >= len(text):
                 continue
             tries -= 1
-            if outcome_of(other, seed, calls=4 * CALLS)[0] == word:
+            if outcome_of(other, seed, device, calls=2 * CALLS)[0] == word:
                 text, smaller = other, True
                 break
             if tries <= 0:
@@ -120,16 +121,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--keep", action="store_true", help="do not reduce what fails")
     words = parser.parse_args()
     counts: dict[str, int] = {}
     for seed in range(words.first, words.last):
         text = random_text(seed)
-        word, problem = outcome_of(text, seed)
+        word, problem = outcome_of(text, seed, words.device)
         counts[word] = counts.get(word, 0) + 1
         if word != "well":
-            small = text if words.keep or counts[word] > 3 else reduced(text, seed, word)
-            print(f"==== seed {seed}: {outcome_of(small, seed, calls=4 * CALLS)[1] or problem}", flush=True)
+            small = text if words.keep or counts[word] > 3 else reduced(text, seed, word, words.device)
+            again = outcome_of(small, seed, words.device, calls=2 * CALLS)[1]
+            print(f"==== seed {seed}: {again or problem}", flush=True)
     print(counts)
     sys.exit(set(counts) != {"well"})
 

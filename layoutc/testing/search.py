@@ -19,10 +19,11 @@ from layoutc.resolve.program import Kernel as Meaning
 from layoutc.testing.cases import Case
 from layoutc.testing.exactness import compared
 from layoutc.testing.extents import extents_worth_testing
+from layoutc.testing.forms import form_choices
 from layoutc.testing.report import Report
 from layoutc.testing.run import Failure, run_case
 from layoutc.testing.schedules import without_one_clause
-from layoutc.testing.strategies import Prepared, calls_of, some_units
+from layoutc.testing.strategies import Prepared, calls_of
 from layoutc.testing.ways import (
     MakeCaller,
     Subject,
@@ -37,7 +38,7 @@ from layoutc.testing.ways import (
 EXAMPLES_A_WAY = 30         # every random schedule and every change of a constant costs a compilation or more
 MOST_RANDOM = 8
 MOST_SUBJECTS = 2
-MIXED_UNITS = 2             # kinds of strides that are prepared, beside the same for all tensors
+MIXED = 2                   # combinations of strides, beside the same kind for all tensors
 SHRINK_SECONDS = 20.0
 
 
@@ -132,8 +133,8 @@ class Search:
     def _prepared(self, way: Way, random: Random, written: bool) -> Prepared:
         """Every kind of strides costs a compilation, so a drawn way gets one."""
         extents = extents_worth_testing(way.kernel, way.plan, random)
-        units = some_units(way.kernel, MIXED_UNITS, random)
-        return Prepared(way, tuple(extents), units if written else (random.choice(units),))
+        choices = form_choices(way.kernel, MIXED, random)
+        return Prepared(way, tuple(extents), choices if written else (random.choice(choices),))
 
     # ---- running
 

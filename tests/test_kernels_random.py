@@ -1,0 +1,16 @@
+"""Random kernels under the compiler's own and random schedules give what NumPy says, on random calls.
+
+``python -m tests.random_kernels FIRST LAST`` runs other seeds and reduces what fails.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.random_kernels import problem_of
+from tests.random_texts import random_text
+
+
+@pytest.mark.parametrize("seed", range(1000, 1040))
+def test_random_kernel(seed: int, device: str) -> None:
+    assert not problem_of(random_text(seed), seed, device)
