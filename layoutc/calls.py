@@ -107,7 +107,11 @@ class Caller:
             return tuple(_new(t, tensor_shape(t, extents), bool(on_gpu), extents) for t in tensors)
         if len(out) != len(tensors):
             raise refuse("argument-count", f"`out` takes {', '.join(t.name for t in tensors)}; {len(out)} were given")
-        return tuple(self._given(t, o, extents) for t, o in zip(tensors, out, strict=True))
+        given = tuple(self._given(t, o, extents) for t, o in zip(tensors, out, strict=True))
+        for number, array in enumerate(given):
+            if any(overlap(array, other) for other in given[:number]):
+                raise refuse("overlapping-output", "two outputs share memory", "pass arrays that are distinct")
+        return given
 
     def _given(self, tensor: Tensor, value: object, extents: dict[str, int]) -> Array:
         if isinstance(value, bool | int | float | list | tuple | np.generic):
@@ -136,8 +140,7 @@ class Caller:
         with _stream(stream):
             sent = [a if not isinstance(a, np.ndarray) else _to_gpu(a) for a in inputs]
             targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
-            made = [cupy.empty(t.shape, t.dtype) if self._is_shared(n, t, sent, targets) else t
-                    for n, t in enumerate(targets)]
+            made = [cupy.empty(t.shape, t.dtype) if any(overlap(t, a) for a in sent) else t for t in targets]
             self._launch("cuda", [*sent, *made], [*sent, *made], extents, inputs, None)
             for output, target, result in zip(outputs, targets, made, strict=True):
                 if result is not target:
@@ -153,12 +156,6 @@ class Caller:
         self._launch("cpu", [g.array for g in held], held, extents, inputs, run)
         for output, result in zip(outputs, held[len(inputs):], strict=True):
             output[...] = result.array
-
-    def _is_shared(self, number: int, target: Array, sent: list[Array], targets: list[Array]) -> bool:
-        others = [t for n, t in enumerate(targets) if n != number]
-        if any(overlap(target, o) for o in others):
-            raise refuse("overlapping-output", "two outputs share memory", "pass arrays that are distinct")
-        return any(overlap(target, a) for a in sent)
 
     def _launch(
         self, device: str, arrays: list[Array], passed: Sequence[Array | Guarded], extents: dict[str, int],
@@ -260,7 +257,7 @@ def _strided(tensor: Tensor, shape: tuple[int, ...], on_gpu: bool, extents: dict
 
 
 def _check_strides(tensor: Tensor, array: Array, extents: dict[str, int]) -> None:
-    if tensor.strides is None:
+    if tensor.strides is None or not array.size:
         return
     wanted = tuple(evaluate_index(s, extents) for s in tensor.strides)
     found = strides_in_elements(array)
