@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -113,11 +114,16 @@ def byte_range(array: Array) -> tuple[int, int]:
 
 
 def overlap(a: Array, b: Array) -> bool:
-    """Whether two arrays may share memory, by the bytes they span."""
+    """Whether two arrays may share memory: by the bytes they span, unless one lies between the other's elements."""
     if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
         return False
     (a_low, a_high), (b_low, b_high) = byte_range(a), byte_range(b)
-    return a_low < b_high and b_low < a_high
+    if a_low >= b_high or b_low >= a_high:
+        return False
+    steps = [stride for array in (a, b) for stride, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    common = gcd(*steps)
+    apart = (address(b) - address(a)) % common if common else 0
+    return not int(a.itemsize) <= apart <= common - int(b.itemsize)
 
 
 def overlaps_itself(array: Array) -> bool:

@@ -177,6 +177,13 @@ def test_an_output_must_be_writable_and_distinct(module: Module, device: str) ->
             module.shift(F, out=out, device=device)
 
 
+def test_two_outputs_may_be_fields_of_one_record(device: str) -> None:
+    kernel: Kernel = compile("kernel two(x: f32[N]) -> (y: f32[N], z: f32[N]) { y[i] = x[i]  z[i] = -x[i] }").two
+    records = np.zeros((4, 3), np.float32)
+    kernel(records[:, 2] + 1, out=(records[:, 0], records[:, 1]), device=device)
+    np.testing.assert_array_equal(records, [[1, -1, 0]] * 4)
+
+
 def test_two_outputs_may_not_share_memory(device: str) -> None:
     kernel: Kernel = compile("kernel two(x: f32[N]) -> (y: f32[N], z: f32[N]) { y[i] = x[i]  z[i] = -x[i] }").two
     memory = np.zeros(6, np.float32)
