@@ -71,10 +71,6 @@ class Case:
             out=Out(out is not None, over.get("over"), int(over.get("shift", 0))),
             schedule=said.get("schedule"), seed=int(said.get("seed", 0)), order=said.get("order", "random"))
 
-    def with_schedule(self, schedule: str | None) -> Case:
-        """The same call under another schedule."""
-        return replace(self, schedule=schedule)
-
 
 @dataclass(frozen=True, slots=True)
 class Arguments:

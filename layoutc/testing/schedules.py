@@ -84,14 +84,3 @@ def reduction_indices(kernel: Kernel) -> list[str]:
 def _bound(value: Value) -> list[str]:
     own = [b.name for b in value.binders] if isinstance(value, Reduce) else []
     return [*own, *(name for child in children(value) for name in _bound(child))]
-
-
-def without_one_clause(clauses: str) -> list[str]:
-    """The same schedule with one clause less, for every clause."""
-    parts = split_clauses(clauses)
-    return ["{ " + "  ".join((*parts[:k], *parts[k + 1:])) + " }" for k in range(len(parts))]
-
-
-def split_clauses(clauses: str) -> list[str]:
-    """The clauses that ``random_clauses`` joined."""
-    return [part for part in clauses.strip("{} ").split("  ") if part]

@@ -22,7 +22,7 @@ from layoutc.testing.extents import extents_worth_testing
 from layoutc.testing.forms import form_choices
 from layoutc.testing.report import Report
 from layoutc.testing.run import Failure, run_case
-from layoutc.testing.schedules import without_one_clause
+from layoutc.testing.simplify import simpler_cases
 from layoutc.testing.strategies import Prepared, calls_of
 from layoutc.testing.ways import (
     MakeCaller,
@@ -154,7 +154,7 @@ class Search:
         try:
             look()
         except (FoundError, Flaky):
-            self._fewer_clauses()
+            self._simplify()
 
     def _look(self, way: Way, case: Case) -> None:
         known = self._failed.get((way, case))
@@ -172,8 +172,8 @@ class Search:
         self.failure = known
         raise FoundError(known.what)
 
-    def _fewer_clauses(self) -> None:
-        """Leave out clauses of a random schedule while the case still fails."""
+    def _simplify(self) -> None:
+        """Change one thing after the other while the case still fails."""
         while self.shrink and self.failure is not None:
             smaller = self._smaller(self.failure)
             if smaller is None or time.monotonic() - self._found_at > 2 * SHRINK_SECONDS:
@@ -181,13 +181,11 @@ class Search:
             self.failure = smaller
 
     def _smaller(self, failure: Failure) -> Failure | None:
-        schedule = failure.case.schedule
-        if schedule is None or not schedule.startswith("{"):
-            return None
-        for fewer in without_one_clause(schedule):
+        for case in simpler_cases(failure.case, failure.way.kernel):
             try:
-                way = way_of(failure.way.subject, fewer, self.callers)
-                found = run_case(way, failure.case.with_schedule(fewer), self.device)
+                same = case.schedule == failure.case.schedule
+                way = failure.way if same else way_of(failure.way.subject, case.schedule, self.callers)
+                found = run_case(way, case, self.device)
             except LayoutcError:
                 continue
             if found is not None:
