@@ -6,9 +6,11 @@ would write. ``/`` and ``%`` stand only where the dividend is known not to be ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
+
+from layoutc.integers import FUNCTIONS, apply
 
 Env = Mapping[str, int]
 Interval = tuple[int | None, int | None]        # inclusive; None: unknown
@@ -225,45 +227,6 @@ def wrap(x: Expr | int) -> Expr:
 def inside(e: object, level: int) -> str:
     """Text of an operand, in parentheses where the operator around it binds tighter."""
     return f"({e})" if getattr(e, "level", ATOM) < level else str(e)
-
-
-def apply(op: str, a: int, b: int) -> int:
-    """The value of one operator."""
-    if op in ("/", "%"):
-        if a < 0 or b <= 0:
-            raise ArithmeticError(f"{a} {op} {b}: C truncates towards zero")
-        return a // b if op == "/" else a % b
-    return OPERATORS[op](a, b)
-
-
-OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b, "*": lambda a, b: a * b,
-    "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b),
-    ">": lambda a, b: int(a > b), ">=": lambda a, b: int(a >= b),
-    "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),
-    "&&": lambda a, b: int(bool(a) and bool(b)), "||": lambda a, b: int(bool(a) or bool(b)),
-}
-
-
-def _reflect(i: int, n: int) -> int:
-    j = i % (2 * n)
-    return j if j < n else 2 * n - 1 - j
-
-
-def _mirror(i: int, n: int) -> int:
-    if n == 1:
-        return 0
-    j = i % (2 * n - 2)
-    return j if j < n else 2 * n - 2 - j
-
-
-FUNCTIONS: dict[str, Callable[..., int]] = {
-    "min": min, "max": max, "maximum": max, "i64": int,
-    "floor_div": lambda a, b: a // b, "floor_mod": lambda a, b: a % b,
-    "within": lambda i, n: int(0 <= i < n),
-    "nearest": lambda i, n: min(max(i, 0), n - 1),
-    "reflect": _reflect, "mirror": _mirror, "wrap": lambda i, n: i % n,
-}
 
 
 # ---- simplification

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import assert_never
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, multiply, not_negative, terms
+from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, not_negative, terms
 from layoutc.plan.halo import Env, as_index, children
+from layoutc.plan.loops import reduce_value
 from layoutc.plan.names import Names
-from layoutc.plan.network import median_network
 from layoutc.plan.places import InBox, InConstant, InGlobal, Place, between, constants, fold, row_major
-from layoutc.plan.reduce import Accumulator, accumulator
-from layoutc.plan.steps import Assign, Let, Loop, Network, Registers, Step, Variable, When
+from layoutc.plan.steps import Assign, Let, Step, Variable, When
 from layoutc.plan.values import (
     Choice,
     Element,
@@ -35,7 +34,6 @@ RENAMED = {
     "min": "minimum", "max": "maximum", "fmin": "minimum_number", "fmax": "maximum_number",
     "abs": "absolute", "round": "rint", "isnan": "is_nan", "isinf": "is_inf",
 }
-UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
 MOST_EVALUATIONS = 512  # of lets in one text; through lets that fold into their domains they multiply
 
 
@@ -57,7 +55,7 @@ class Lowering:
         self.items: dict[str, Expr] = {}        # a place in the tile in terms of thread and item
         self.limits: dict[str, Expr] = {}       # a variable of the text -> the extent it stays below
         self._stages = {s.name: s for s in kernel.stages}
-        self._unroll = unroll
+        self.unroll = unroll
         self._blocks: list[list[Step]] = []
         self._known: list[dict[object, Text]] = []
         self._wide: set[str] = set()
@@ -126,7 +124,7 @@ class Lowering:
             case p.Cast(operand, type):
                 return convert(self.value(operand, env), operand.type, type)
             case p.Reduce():
-                return self._reduce(v, env)
+                return reduce_value(self, v, env)
         assert_never(v)
 
     def _compare(self, op: str, left: p.Value, right: p.Value, env: Env) -> Text:
@@ -284,99 +282,6 @@ class Lowering:
             self.emit(Assign(Held(name), self.formula(stage, at, env)))
         self.emit(When(every(t for t, _ in outside), tuple(steps)))
         return Held(name)
-
-    # ---- reductions
-
-    def _reduce(self, r: p.Reduce, env: Env) -> Text:
-        if r.op == "median":
-            return self._median(r, env)
-        into = accumulator(r, self.names)
-        self.emit(*into.start)
-        self._nest(r, r.binders, dict(env), into)
-        return into.result
-
-    def _nest(self, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], into: Accumulator) -> None:
-        if not binders:
-            position = [(env[b.name], b) for b in r.binders]
-            body = r.body
-            if into.fused and isinstance(body, p.Binary) and body.op == "*":
-                self.emit(*into.take_product(self.value(body.left, env), self.value(body.right, env)))
-            else:
-                at = self._position(position, env) if r.op in ("argmin", "argmax") else None
-                self.emit(*into.take(self.value(body, env), at))
-            return
-        first, *rest = binders
-        with self._loop(first, env, self._is_unrolled(r, first)) as inner:
-            self._nest(r, tuple(rest), inner, into)
-
-    @contextmanager
-    def _loop(self, binder: p.Binder, env: Mapping[str, Expr], unroll: bool) -> Iterator[dict[str, Expr]]:
-        """A loop over the binder's range; what is emitted inside goes into its body."""
-        low, high = as_index(binder.low, env), as_index(binder.high, env)
-        assert low is not None
-        assert high is not None
-        name = self.names.take(binder.name)
-        known = isinstance(low, Int) and isinstance(high, Int)
-        last = high.value - 1 if isinstance(high, Int) else None
-        if not isinstance(high, Int):
-            self.limits[name] = high
-        with self.block() as steps:
-            yield {**env, binder.name: Name(name, low.interval[0], last)}
-        self.emit(Loop(unroll and known, "int" if known else "Index", name, low, high, tuple(steps)))
-        self.names.release(name)
-        self.limits.pop(name, None)
-
-    def _is_unrolled(self, r: p.Reduce, binder: p.Binder) -> bool:
-        if binder.name in self._unroll:
-            return True
-        count = 1
-        for inner in reversed(r.binders):
-            if not (isinstance(inner.low, p.Const) and isinstance(inner.high, p.Const)):
-                return False
-            count *= max(int(inner.high.value) - int(inner.low.value), 0)
-            if inner is binder:
-                return count <= UNROLLED
-        return False
-
-    def _position(self, at: list[tuple[Expr, p.Binder]], env: Env) -> Text:
-        """Of one index its value, of several the row-major position."""
-        if len(at) == 1:
-            return Function("i64", (at[0][0],))
-        out: Expr = Int(0)
-        for index, binder in at:
-            low, high = as_index(binder.low, env), as_index(binder.high, env)
-            assert low is not None
-            assert high is not None
-            out = multiply(out, high - low) + (index - low)
-        return Function("i64", (out,))
-
-    def _median(self, r: p.Reduce, env: Env) -> Text:
-        """All values into registers, then a sorting network as far as the middle needs it."""
-        sizes = [(int(b.low.value), int(b.high.value)) for b in r.binders  # type: ignore[union-attr]
-                 if isinstance(b.low, p.Const)]
-        count = 1
-        for low, high in sizes:
-            count *= high - low
-        window = self.names.take("window")
-        self.emit(Registers(register_type(r.type), window, count))
-        self._fill(r, r.binders, dict(env), window, Int(0))
-        pairs = tuple(f"{low}, {high}" for low, high in median_network(count))
-        if pairs:
-            self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
-        return Element(window, Int(count // 2))
-
-    def _fill(
-        self, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], window: str, at: Expr
-    ) -> None:
-        if not binders:
-            self.emit(Assign(Element(window, at), self.value(r.body, env)))
-            return
-        first, *rest = binders
-        with self._loop(first, env, True) as inner:
-            low, high = as_index(first.low, env), as_index(first.high, env)
-            assert low is not None
-            assert high is not None
-            self._fill(r, tuple(rest), inner, window, multiply(at, high - low) + (inner[first.name] - low))
 
 
 class _Greatest(Mapping[str, Expr]):

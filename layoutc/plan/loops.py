@@ -1,0 +1,121 @@
+"""Reductions as loops: nests in binder order, arrays for medians."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from layoutc.index import Expr, Int, Name, multiply
+from layoutc.plan.halo import Env, as_index
+from layoutc.plan.network import median_network
+from layoutc.plan.reduce import Accumulator, accumulator
+from layoutc.plan.steps import Assign, Loop, Network, Registers
+from layoutc.plan.values import Element, Function, Text, register_type
+from layoutc.resolve import program as p
+
+if TYPE_CHECKING:
+    from layoutc.plan.lower import Lowering
+
+UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
+
+
+def reduce_value(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
+    """The reduction's value; its loops are emitted."""
+    if r.op == "median":
+        return _median(lowering, r, env)
+    into = accumulator(r, lowering.names)
+    lowering.emit(*into.start)
+    _nest(lowering, r, r.binders, dict(env), into)
+    return into.result
+
+
+def _nest(
+    lowering: Lowering, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], into: Accumulator
+) -> None:
+    if not binders:
+        position = [(env[b.name], b) for b in r.binders]
+        body = r.body
+        if into.fused and isinstance(body, p.Binary) and body.op == "*":
+            lowering.emit(*into.take_product(lowering.value(body.left, env), lowering.value(body.right, env)))
+        else:
+            at = _position(lowering, position, env) if r.op in ("argmin", "argmax") else None
+            lowering.emit(*into.take(lowering.value(body, env), at))
+        return
+    first, *rest = binders
+    with _loop(lowering, first, env, _is_unrolled(lowering, r, first)) as inner:
+        _nest(lowering, r, tuple(rest), inner, into)
+
+
+@contextmanager
+def _loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: bool) -> Iterator[dict[str, Expr]]:
+    """A loop over the binder's range; what is emitted inside goes into its body."""
+    low, high = as_index(binder.low, env), as_index(binder.high, env)
+    assert low is not None
+    assert high is not None
+    name = lowering.names.take(binder.name)
+    known = isinstance(low, Int) and isinstance(high, Int)
+    last = high.value - 1 if isinstance(high, Int) else None
+    if not isinstance(high, Int):
+        lowering.limits[name] = high
+    with lowering.block() as steps:
+        yield {**env, binder.name: Name(name, low.interval[0], last)}
+    lowering.emit(Loop(unroll and known, "int" if known else "Index", name, low, high, tuple(steps)))
+    lowering.names.release(name)
+    lowering.limits.pop(name, None)
+
+
+def _is_unrolled(lowering: Lowering, r: p.Reduce, binder: p.Binder) -> bool:
+    if binder.name in lowering.unroll:
+        return True
+    count = 1
+    for inner in reversed(r.binders):
+        if not (isinstance(inner.low, p.Const) and isinstance(inner.high, p.Const)):
+            return False
+        count *= max(int(inner.high.value) - int(inner.low.value), 0)
+        if inner is binder:
+            return count <= UNROLLED
+    return False
+
+
+def _position(lowering: Lowering, at: list[tuple[Expr, p.Binder]], env: Env) -> Text:
+    """Of one index its value, of several the row-major position."""
+    if len(at) == 1:
+        return Function("i64", (at[0][0],))
+    out: Expr = Int(0)
+    for index, binder in at:
+        low, high = as_index(binder.low, env), as_index(binder.high, env)
+        assert low is not None
+        assert high is not None
+        out = multiply(out, high - low) + (index - low)
+    return Function("i64", (out,))
+
+
+def _median(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
+    """All values into registers, then a sorting network as far as the middle needs it."""
+    sizes = [(int(b.low.value), int(b.high.value)) for b in r.binders  # type: ignore[union-attr]
+             if isinstance(b.low, p.Const)]
+    count = 1
+    for low, high in sizes:
+        count *= high - low
+    window = lowering.names.take("window")
+    lowering.emit(Registers(register_type(r.type), window, count))
+    _fill(lowering, r, r.binders, dict(env), window, Int(0))
+    pairs = tuple(f"{low}, {high}" for low, high in median_network(count))
+    if pairs:
+        lowering.emit(Network(window, lowering.names.take("exchange"), pairs, len(pairs)))
+    return Element(window, Int(count // 2))
+
+
+def _fill(
+    lowering: Lowering, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], window: str, at: Expr
+) -> None:
+    if not binders:
+        lowering.emit(Assign(Element(window, at), lowering.value(r.body, env)))
+        return
+    first, *rest = binders
+    with _loop(lowering, first, env, True) as inner:
+        low, high = as_index(first.low, env), as_index(first.high, env)
+        assert low is not None
+        assert high is not None
+        _fill(lowering, r, tuple(rest), inner, window, multiply(at, high - low) + (inner[first.name] - low))
