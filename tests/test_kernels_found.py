@@ -62,6 +62,16 @@ FOUND: dict[str, tuple[str, list[Numbers], list[Numbers]]] = {
         """,
         [[1, 2, 3, 4], [1, 2**62, 2**63 - 1, -2**62]], [[3, -1, -1, -1]],
     ),
+    "a let whose box would fill shared memory": (
+        """
+        kernel wide(x: f32[H, W]) -> (y: f32[H, W]) {
+            edge x = wrap
+            let g[i, j] = sum(t in -1..=1) x[i, j + t]
+            y[i, j] = sum(u in 0..200, v in 0..200) g[i + 9*u, j + 9*v]
+        }
+        """,
+        [[[1, 2, 3]]], [[[240000, 240000, 240000]]],
+    ),
     "places from data in a domain that begins elsewhere": (
         """
         kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {

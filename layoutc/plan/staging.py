@@ -28,6 +28,7 @@ class Staging:
         self.indices = equations[0].indices
         self.stages = {s.tensor: s for s in schedule.stages}
         self.lets = {s.name: s for s in kernel.stages}
+        self._room = self._budget() // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
         self.found = grown(kernel, equations, self.kept)
 
@@ -43,7 +44,8 @@ class Staging:
         for stage in self.kernel.stages:
             found = grown(self.kernel, self.equations, frozenset(chosen | {stage.name})).get(stage.name)
             heavy = any(f.reads >= KEPT_FROM for f in footprints(self.kernel, (stage,)).values())
-            if found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and _spread(found):
+            if (found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and _spread(found)
+                    and self._fits(self._box(stage.name, compute_type(stage.type), "shared", found))):
                 chosen.add(stage.name)
         return frozenset(chosen)
 
@@ -151,7 +153,14 @@ class Staging:
         if len([a for a in found.axes if a.index is not None]) < min(len(self.indices), 1):
             return None
         box = self._box(name, type, "shared", found)
-        return box if box.bytes <= self._budget() // 2 else None
+        return box if self._fits(box) else None
+
+    def _fits(self, box: Storage) -> bool:
+        """Whether there is room for one more box of the compiler's own choice; then it is taken."""
+        if box.bytes > self._room:
+            return False
+        self._room -= box.bytes
+        return True
 
     def _budget(self) -> int:
         told = self.schedule.shared_budget
