@@ -5,17 +5,19 @@ Every read is inside its tensor, or the tensor has edge rules.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 from tests.random_values import FLOATS, TYPES, WIDE_INTEGERS, Tensor, Values
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Those of a text, each once."""
     return tuple(dict.fromkeys(text.split()))
 
 
-PLAIN = _words("x y z a b c d e f g h w u v p q r s t H W N M C K R S D i j k l m n X Y Z")
-ODD = _words("""
+PLAIN = words("x y z a b c d e f g h w u v p q r s t H W N M C K R S D i j k l m n X Y Z")
+ODD = words("""
 float for int double threadIdx blockIdx while class template NULL bool unsigned __shared__ _ __x _X
 std auto tile edge step sum max min constant stage load store vector shared registers let require
 kernel schedule in as thread item block at tile_i halo element In Out fma add reflect nearest within
@@ -28,12 +30,16 @@ RULES = ("nearest", "reflect", "mirror", "wrap")
 class Writer(Values):
     """Writes one text."""
 
+    depth = 3               # of the outputs' expressions
+    kernel = ""             # its name, once written
+    outputs: Sequence[tuple[str, list[str], list[str], str]] = ()      # name, indices, extents and type of each
+
     # ---- the file
 
     def text(self) -> str:
         """A file of one kernel."""
         r = self.random
-        self.free = self._names()
+        self.free = self.names()
         self.extents = [self.take() for _ in range(r.choice((1, 1, 2, 2, 2, 3)))]
         for _ in range(r.choice((0, 1, 2))):
             self.constants[self.take()] = r.choice((1, 2, 3, 4))
@@ -43,21 +49,23 @@ class Writer(Values):
             self.inputs.append(scalar)
         self._cover_extents()
         clauses = [c for t in self.inputs for c in self._edges(t)]
-        outputs = self._outputs()
+        self.outputs = outputs = self._outputs()
         for _ in range(r.choice((0, 0, 0, 1, 1, 2))):
             clauses += self._let(outputs[0][1])
         equations = [
-            f"{name}[{', '.join(indices)}] = {self.expression(type, 3, indices)}" for name, indices, _, type in outputs]
+            f"{name}[{', '.join(indices)}] = {self.expression(type, self.depth, indices)}"
+            for name, indices, _, type in outputs]
         clauses += [f"require {e} >= {(k - 1) * d + 1}" for e, _, d, k in self.windows.values()]
-        declared = ", ".join(f"{t.name}: {t.type}[{', '.join(t.extents)}]" for t in self.inputs)
+        declared = ", ".join(f"{t.name}: {t.type}[{', '.join(t.extents)}]{t.strides}" for t in self.inputs)
         made = ", ".join(f"{name}: {type}[{', '.join(extents)}]" for name, _, extents, type in outputs)
         lines = [f"const {name} = {value}" for name, value in self.constants.items()]
         body = r.sample(clauses, len(clauses)) + equations
-        lines += [f"kernel {self.take()}({declared}) -> ({made}) {{", *(f"    {c}" for c in body), "}"]
+        self.kernel = self.take()
+        lines += [f"kernel {self.kernel}({declared}) -> ({made}) {{", *(f"    {c}" for c in body), "}"]
         return "\n".join(lines) + "\n"
 
-    def _names(self) -> list[str]:
-        """Mostly plain ones first."""
+    def names(self) -> list[str]:
+        """Those to take, mostly plain ones first."""
         r = self.random
         if r.random() < 0.3:
             return r.sample((*PLAIN, *ODD), len(PLAIN) + len(ODD))
@@ -69,7 +77,11 @@ class Writer(Values):
         r = self.random
         rank = r.choice((1, 1, 2, 2, 2, 3))
         extents = [r.choice(self.extents) if r.random() < 0.8 else self._constant_extent() for _ in range(rank)]
-        return Tensor(self.take(), r.choice(TYPES), extents, [False] * rank)
+        strides = ""
+        if r.random() < 0.08:
+            compact = [" * ".join(f"({e})" for e in extents[k + 1:]) or "1" for k in range(rank)]
+            strides = f":({', '.join(r.choice((c, c, '0')) for c in compact)},)"
+        return Tensor(self.take(), r.choice(TYPES), extents, [False] * rank, strides)
 
     def _constant_extent(self) -> str:
         r = self.random

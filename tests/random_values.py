@@ -13,7 +13,11 @@ NARROWER = {        # types that meet the first without a cast
     "f64": ("f32", "f16", "bf16"), "f32": ("f16", "bf16"), "i32": ("i8", "i16", "u8", "u16"),
     "i64": ("i8", "i16", "i32", "u8", "u16", "u32"), "u32": ("u8", "u16"), "u64": ("u8", "u16", "u32"),
 }
-FUNCTIONS = ("sqrt", "abs", "sign", "floor", "ceil", "round", "trunc", "exp", "tanh", "sin", "rsqrt", "atan", "log")
+PAIRS = ("atan2", "hypot", "pow", "min", "max", "fmin", "fmax")
+FUNCTIONS = (
+    "sqrt", "abs", "sign", "floor", "ceil", "round", "trunc", "exp", "tanh", "sin", "rsqrt", "atan", "log", "erf",
+    "cosh", "exp2", "acos")
+RANGES = ((0, 3), (-1, 2), (0, 2), (-2, 3), (1, 2), (0, 1), (-1, 1), (-9, 9))
 SUBSCRIPTS = (
     *("shift",) * 5, *("window",) * 5, "stride", "reverse", "divide", "modulo", "lookup", "product")
 
@@ -26,6 +30,7 @@ class Tensor:
     type: str
     extents: list[str]
     edged: list[bool]           # per axis: whether any subscript may stand there
+    strides: str = ""           # where the kernel insists on them
 
 
 @dataclass
@@ -40,6 +45,7 @@ class Values:
     extents: list[str] = field(default_factory=list)
     ranges: dict[str, tuple[str, int, int]] = field(default_factory=dict)   # index -> (extent or "", low, high)
     windows: dict[str, tuple[str, int, int, int]] = field(default_factory=dict)     # index -> extent, S, D, K
+    homes: dict[tuple[str, int, str], tuple[str, str]] = field(default_factory=dict)    # where stencils read
     free: list[str] = field(default_factory=list)
 
     def take(self) -> str:
@@ -86,7 +92,9 @@ class Values:
         match r.choice(("op",) * 6 + ("call",) * 3 + ("choice", "cast", "fma") + ("reduce",) * 4):
             case "op":
                 a, b = self._two(type, depth, scope)
-                return f"({a} {r.choice(('+', '-', '*', '+', '-', '*', '/', '//', '%'))} {b})"
+                return f"({a} {r.choice(('+', '-', '*', '+', '-', '*', '/', '//', '%', '**'))} {b})"
+            case "call" if r.random() < 0.3:
+                return f"{r.choice(PAIRS)}({', '.join(self._two(type, depth, scope))})"
             case "call":
                 return f"{r.choice(FUNCTIONS)}({self.expression(type, depth - 1, scope)})"
             case "choice":
@@ -170,10 +178,11 @@ class Values:
             index = self.take()
             extent = r.choice([n for n in e.extents if n in self.extents])
             self.ranges[index] = (extent, 0, 0)
-            return self._over(type, depth, scope, [index], [f"{index} in 0..{extent}"], fixed=False)
+            low = r.choice(("0", "0", "1"))
+            return self._over(type, depth, scope, [index], [f"{index} in {low}..{extent}"], fixed=False)
         names, binders = [], []
         for _ in range(r.choice((1, 1, 2))):
-            index, (low, high) = self.take(), r.choice(((0, 3), (-1, 2), (0, 2), (-2, 3), (1, 2), (0, 1), (-1, 1)))
+            index, (low, high) = self.take(), r.choice(RANGES)
             self.ranges[index] = ("", low, high)
             names.append(index)
             binders.append(r.choice((f"{index} in {low}..{high}", f"{index} in {low}..={high - 1}")))
@@ -202,14 +211,36 @@ class Values:
     def read(self, t: Tensor, scope: list[str]) -> str | None:
         """A read of a tensor; None where no index in scope keeps it inside."""
         subscripts = []
-        for e, edged in zip(t.extents, t.edged, strict=True):
-            subscript = self._anywhere(e, scope) if edged and self.random.random() < 0.8 else self._inside(e, scope)
+        usual = scope != [] and self.random.random() < 0.75
+        for axis, (e, edged) in enumerate(zip(t.extents, t.edged, strict=True)):
+            subscript = self._inside(e, scope)
+            if edged and usual:
+                subscript = self._near(t.name, axis, e, scope)
+            elif edged and self.random.random() < 0.8:
+                subscript = self._anywhere(e, scope)
             if subscript is None and edged:
                 subscript = self._anywhere(e, scope)
             if subscript is None:
                 return None
             subscripts.append(subscript)
         return f"{t.name}[{', '.join(subscripts)}]"
+
+    def _near(self, tensor: str, axis: int, extent: str, scope: list[str]) -> str:
+        """Around a place that moves with one index, the same for all reads of a tensor."""
+        r = self.random
+        fixed = [i for i in scope if self.ranges[i][0]]
+        if not fixed:
+            return self._anywhere(extent, scope)
+        alike = [i for i in fixed if self.ranges[i][0] == extent]
+        key = (tensor, axis, scope[0])
+        index, scale = self.homes.setdefault(key, (r.choice(alike or fixed), r.choice(("",) * 5 + ("2*", "3*"))))
+        if index not in scope:
+            return self._anywhere(extent, scope)
+        near = [u for u in scope if not self.ranges[u][0]]
+        offset = r.choice(("", " - 1", " + 1", " - 2", " + 3"))
+        if near and r.random() < 0.6:
+            return f"{scale}{index} + {r.choice(('', '', '2*'))}{r.choice(near)}{offset}"
+        return f"{scale}{index}{offset}"
 
     def _inside(self, extent: str, scope: list[str]) -> str | None:
         r = self.random
@@ -234,7 +265,7 @@ class Values:
         if not scope:
             return str(r.choice((-2, 0, 1, 3)))
         i, u = r.choice(scope), r.choice(scope)
-        offset = r.choice((-3, -2, -1, 0, 1, 2, 5))
+        offset = r.choice((-3, -2, -1, 0, 1, 2, 5, -40))
         shifted = f"{i} + {offset}" if offset >= 0 else f"{i} - {-offset}"
         match r.choice(SUBSCRIPTS):
             case "window" if i != u:

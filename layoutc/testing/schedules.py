@@ -5,28 +5,51 @@ from __future__ import annotations
 from math import prod
 from random import Random
 
-from layoutc.plan.halo import children
-from layoutc.resolve.program import Kernel, Reduce, Value
+from layoutc.plan.halo import children, footprints
+from layoutc.resolve.program import Const, Kernel, Reduce, Value
 
 TILE_SIZES = (1, 2, 3, 4, 5, 8, 16)
 LARGEST_TILE = 256          # outputs: the extents of a test are small
 THREAD_COUNTS = (1, 2, 5, 8, 31, 32, 33, 64)
 VECTORS = (1, 2, 4, 8)
+INTENTS = ("plain", "layout", "over", "vectors")
+"""What a schedule is about: a count of threads, a layout of them, one for each input, wide accesses."""
 
 
 def random_clauses(kernel: Kernel, random: Random) -> str:
     """The clauses of a schedule in braces; not all that come are possible."""
     indices = list(dict.fromkeys(i for e in kernel.equations for i in e.indices))
+    stages = _stages(kernel, random)
     tile = _tile(indices, random)
-    clauses = [f"tile ({', '.join(f'{i}: {n}' for i, n in tile.items())})"] if tile else []
+    intent = random.choice(INTENTS)
+    if intent == "over":
+        tile = {i: min(n, 5) for i, n in tile.items()}
+    outputs = prod(tile.get(i, 1) for i in kernel.equations[0].indices)
+    shared = [name for name, where in stages.items() if where == "shared"]
+    clauses: list[str] = []
+    match intent:
+        case "layout" if kernel.equations[0].indices:
+            count = random.choice(_divisors(outputs))
+            clauses = [f"threads {_bijection(count, outputs // count, random)}"]
+        case "over" if shared:
+            clauses = [f"threads over {random.choice(shared)}"]
+        case "vectors" if indices:
+            vector, last = random.choice(VECTORS), kernel.equations[0].indices[-1:]
+            tile |= {i: vector * random.choice((1, 2, 3)) for i in last}
+            runs = prod(tile.get(i, 1) for i in kernel.equations[0].indices) // vector
+            clauses = [f"vector {vector}", f"threads {random.choice(_divisors(max(runs, 1)))}"]
+        case _ if random.random() < 0.6:
+            clauses = [f"threads {random.choice(THREAD_COUNTS)}"]
     reduced = reduction_indices(kernel)
-    clauses += _threads(kernel, tile, random)
-    clauses += _stages(kernel, random)
-    if random.random() < 0.3:
-        clauses.append(f"vector {random.choice(VECTORS)}")
     if random.random() < 0.3 and (reduced or indices):
         clauses.append(f"unroll {random.choice(reduced or indices)}")
-    return "{ " + "  ".join(clauses) + " }"
+    said = [f"tile ({', '.join(f'{i}: {n}' for i, n in tile.items())})"] if tile else []
+    said += [f"stage {name} in {where}" for name, where in stages.items()]
+    return "{ " + "  ".join(said + clauses) + " }"
+
+
+def _divisors(number: int) -> list[int]:
+    return [n for n in range(1, number + 1) if number % n == 0]
 
 
 def _tile(indices: list[str], random: Random) -> dict[str, int]:
@@ -37,23 +60,9 @@ def _tile(indices: list[str], random: Random) -> dict[str, int]:
     return tile
 
 
-def _threads(kernel: Kernel, tile: dict[str, int], random: Random) -> list[str]:
-    outputs = prod(tile.get(i, 1) for i in kernel.equations[0].indices)
-    names = staged_names(kernel)
-    match random.choice(("none", "count", "layout", "over")):
-        case "count":
-            return [f"threads {random.choice(THREAD_COUNTS)}"]
-        case "layout" if kernel.equations[0].indices:
-            count = random.choice([n for n in range(1, outputs + 1) if outputs % n == 0])
-            return [f"threads {_bijection(count, outputs // count, random)}"]
-        case "over" if names:
-            return [f"threads over {random.choice(names)}"]
-    return []
-
-
 def _bijection(threads: int, items: int, random: Random) -> str:
     """Blocked, striped, or striped over groups of neighbouring threads."""
-    group = random.choice([n for n in range(1, threads + 1) if threads % n == 0])
+    group = random.choice(_divisors(threads))
     return random.choice((
         f"({threads}, {items}):({items}, 1)",
         f"({threads}, {items}):(1, {threads})",
@@ -61,18 +70,18 @@ def _bijection(threads: int, items: int, random: Random) -> str:
     ))
 
 
-def _stages(kernel: Kernel, random: Random) -> list[str]:
-    out = []
-    for name in staged_names(kernel):
-        where = random.choice(("", "shared", "shared", "shared halo global", "registers", "constant", "global"))
-        if where:
-            out.append(f"stage {name} in {where}")
-    return out
-
-
-def staged_names(kernel: Kernel) -> list[str]:
-    """What a schedule can stage: inputs and lets."""
-    return [*(t.name for t in kernel.inputs), *(s.name for s in kernel.stages)]
+def _stages(kernel: Kernel, random: Random) -> dict[str, str]:
+    """Where tensors and lets wait; a tensor only where it has a box."""
+    boxes = {name for name, found in footprints(kernel, kernel.equations).items() if found.axes is not None}
+    out = {}
+    for tensor in kernel.inputs:
+        small = all(isinstance(e, Const) for e in tensor.extents) and not any(map(any, tensor.edges))
+        places = ["", "global", *(["constant"] * 3 if small else [])]
+        if tensor.name in boxes:
+            places += ["shared"] * 4 + ["shared halo global"] * 2 + ["registers"] * 2
+        out[tensor.name] = random.choice(places)
+    out |= {s.name: random.choice(("", "shared")) for s in kernel.stages}
+    return {name: where for name, where in out.items() if where}
 
 
 def reduction_indices(kernel: Kernel) -> list[str]:
