@@ -232,5 +232,6 @@ def host_text(source: CudaSource) -> str:
     parts.append("LC_EXPORT lc::State** layoutc_state() { return &lc::state; }")
     for entry in source.entries:
         values = [f"*static_cast<{parameter_type(p)}*>(args[{k}])" for k, p in enumerate(entry.params)]
-        parts.append(f"LC_EXPORT void layoutc_body_{entry.name}(void** args) {{ {entry.name}({', '.join(values)}); }}")
+        call = f"::{entry.name}({', '.join(values)});"       # whatever else has its name: `args`
+        parts.append(f"LC_EXPORT void layoutc_body_{entry.name}(void** args) {{ {call} }}")
     return "\n".join(parts) + "\n"

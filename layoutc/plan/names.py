@@ -36,7 +36,8 @@ normcdff normcdfinv pow powf powi powif rcbrt rcbrtf remainder remainderf remquo
 rintf rnorm round roundf rsqrt rsqrtf scalbln scalbn scalbnf sin sincos sincosf sincospi sincospif sinf sinh
 sinhf sinpi sinpif sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf y0 y0f y1 y1f yn ynf div ldiv
 lldiv rand srand exit abort atoi atof qsort time signal index rindex select read write open close gamma drem
-significand finite
+significand finite va_list va_arg va_start va_end va_copy CUuuid libraryPropertyType MAJOR_VERSION MINOR_VERSION
+PATCH_LEVEL
 """)
 
 RUNTIME = _words("""
@@ -48,6 +49,9 @@ absolute sign is_nan is_inf order convert infinity not_a_number within nearest r
 
 OURS = _words("thread item block")      # every kernel has them, under these names
 
+# What C++ keeps for itself, the runtime's macros and exports, and hundreds of names that NVRTC declares unasked.
+OWNED = re.compile(r"_|LC_|LAYOUTC_|layoutc_|cuda[A-Z]|CUDA|CU_|NV_")
+
 
 class Names:
     """The names of one text. The spec's own come first and keep their spelling; derived ones step aside."""
@@ -57,7 +61,7 @@ class Names:
 
     def take(self, wanted: str) -> str:
         """A free C++ identifier, as near to ``wanted`` as can be; taken from now on."""
-        base = wanted if _is_free_to_use(wanted) else re.sub(r"_+", "_", wanted).strip("_") or "name"
+        base = wanted if _is_free_to_use(wanted) else _made_free(wanted)
         candidate, count = base, 1
         while candidate in self._taken:
             count += 1
@@ -77,5 +81,11 @@ class Names:
 
 
 def _is_free_to_use(name: str) -> bool:
-    """Whether C++ leaves the name to programs: no double, leading or trailing underscore."""
-    return "__" not in name and not name.startswith("_") and not name.endswith("_")
+    """Whether C++ and the headers leave the name to us."""
+    return "__" not in name and not name.endswith("_") and OWNED.match(name) is None
+
+
+def _made_free(name: str) -> str:
+    """The name without the underscores that C++ keeps; ``_1``, ``_`` and ``LC_LINE`` must begin with something else."""
+    bare = re.sub(r"_+", "_", name).strip("_")
+    return bare if bare[:1].isalpha() and OWNED.match(bare) is None else f"name_{bare}".rstrip("_")

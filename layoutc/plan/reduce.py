@@ -29,6 +29,7 @@ class Accumulator:
     fused: bool = False
     first: str = ""     # argmin, argmax: a flag that is true until a value came
     best: str = ""
+    here: str = ""      # the value that is compared with the best
 
     def take(self, value: Text, position: Text | None) -> Steps:
         """One more value, in binder order."""
@@ -57,15 +58,14 @@ class Accumulator:
 
     def _take_place(self, value: Text, position: Text | None) -> Steps:
         assert position is not None
-        here = f"{self.best}_here"
-        better: Text = Operation("<" if self.op == "argmin" else ">", Held(here), Held(self.best))
+        better: Text = Operation("<" if self.op == "argmin" else ">", Held(self.here), Held(self.best))
         if self.type.is_float:
-            is_nan = [Function("is_nan", (Held(name),)) for name in (here, self.best)]
+            is_nan = [Function("is_nan", (Held(name),)) for name in (self.here, self.best)]
             better = Operation("||", better, Operation("&&", is_nan[0], Prefix("!", is_nan[1])))
         return (
-            Let(register_type(self.type), here, value),
+            Let(register_type(self.type), self.here, value),
             When(Operation("||", Held(self.first), better), (
-                Assign(Held(self.best), Held(here)), Assign(Held(self.name), position),
+                Assign(Held(self.best), Held(self.here)), Assign(Held(self.name), position),
                 Assign(Held(self.first), Literal(False, BOOL)))),
         )
 
@@ -77,13 +77,13 @@ def accumulator(r: Reduce, names: Names) -> Accumulator:
     match r.op:
         case "argmin" | "argmax":
             best, first = names.take("best"), names.take("none_yet")
-            names.take(f"{best}_here")
+            here = names.take(f"{best}_here")
             start: Steps = (
                 Variable(register_type(r.body.type), best, zero(r.body.type)),
                 Variable("i64", name, Literal(0, I64)),
                 Variable("bool", first, Literal(True, BOOL)),
             )
-            return Accumulator(r.op, r.body.type, name, start, Held(name), first=first, best=best)
+            return Accumulator(r.op, r.body.type, name, start, Held(name), first=first, best=best, here=here)
         case "min" | "max":
             identity: Text = least_or_greatest(r.type, greatest=r.op == "min")
         case "prod":
