@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST_TEXT = 2**20
 """Characters that a text may have."""
@@ -18,15 +21,21 @@ class Source:
     def line_column(self, offset: int) -> tuple[int, int]:
         """Line and column of a character offset, both counted from 1; past the end is the end."""
         offset = min(max(offset, 0), len(self.text))
-        return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
+        starts = _line_starts(self.text)
+        number = bisect_right(starts, offset)
+        return number, offset - starts[number - 1] + 1
 
     def line(self, number: int) -> str:
         """The text of line ``number`` (from 1), without its end."""
-        start = 0
-        for _ in range(number - 1):
-            start = self.text.index("\n", start) + 1
+        start = _line_starts(self.text)[number - 1]
         end = self.text.find("\n", start)
         return self.text[start:end if end >= 0 else None].rstrip("\r")
+
+
+@lru_cache(maxsize=4)
+def _line_starts(text: str) -> tuple[int, ...]:
+    """Where the lines begin: found once for a text, of which thousands of errors may speak."""
+    return (0, *(found.end() for found in re.finditer("\n", text)))
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -168,3 +168,14 @@ def test_every_recorded_error_has_the_fixed_form(path: Path) -> None:
     assert said.startswith(headlines[0][0])
     assert {headline[1] for headline in headlines} == {f"{path.stem}.layout"}
     assert len(re.findall(r"^ *\| *\^+( .*)?$", said, re.M)) == len(headlines)
+
+
+def test_a_place_is_found_by_the_lines_of_its_own_text() -> None:
+    texts = ["", "\n", "a", "a\n", "a\nbc\n\nd", "\n\n", "a\r\nb\rc\nd"]
+    for text in texts:
+        source = Source("t", text)
+        for offset in range(-1, len(text) + 2):
+            before = text[:max(offset, 0)]
+            line, column = source.line_column(offset)
+            assert (line, column) == (before.count("\n") + 1, len(before.split("\n")[-1]) + 1)
+            assert source.line(line) == text.split("\n")[line - 1].rstrip("\r")

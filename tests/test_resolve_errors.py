@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,3 +77,11 @@ def test_a_text_resolves_or_is_refused_with_places_inside_it(changes: dict[int, 
         for diagnostic in error.diagnostics:
             assert diagnostic.span is not None
             assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(text)
+
+
+def test_each_of_thousands_of_errors_is_reported_once() -> None:
+    text = "".join(f"assert size(4:1) == {n}\n" for n in range(5, 2005))
+    with pytest.raises(LayoutcError) as caught:
+        resolved(text)
+    assert [d.span.start for d in caught.value.diagnostics if d.span] == [
+        found.start() + 7 for found in re.finditer("assert", text)]

@@ -95,6 +95,7 @@ class Errors:
 
     source: Source
     found: list[Diagnostic] = field(default_factory=list)
+    known: set[Diagnostic] = field(default_factory=set)     # the same: a file may have thousands
 
     def report(
         self,
@@ -110,7 +111,8 @@ class Errors:
         """Adds an error; one that is already there is not repeated. Without a span it lies outside the text."""
         source = None if span is None else self.source
         error = Diagnostic(slug, message, source, span, label, tuple(others), tuple(notes), help)
-        if error not in self.found:
+        if error not in self.known:
+            self.known.add(error)
             self.found.append(error)
 
     def refuse(
