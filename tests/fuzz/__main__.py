@@ -7,6 +7,7 @@ import faulthandler
 import sys
 
 from tests.fuzz.checks import CHECKS
+from tests.fuzz.compilation import Compilation
 from tests.fuzz.runner import Report, run
 from tests.fuzz.texts import text_of
 
@@ -23,6 +24,7 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print the texts instead of checking them")
     words = parser.parse_args()
     total = Report()
+    compilation = Compilation() if words.check == "compile" else None
     for start in range(words.start, words.start + words.count, _BATCH):
         count = min(_BATCH, words.start + words.count - start)
         if words.show:
@@ -30,19 +32,13 @@ def main() -> int:
                 print(f"{number}: {text_of(words.seed, number)!r}")
             continue
         faulthandler.dump_traceback_later(600, exit=True)      # a hang that no clock in Python would see
-        _add(total, run(CHECKS[words.check], count, words.seed, start, words.limit))
-    for finding in total.findings:
-        print(f"--- number {finding.number} of seed {words.seed}\n{finding.text[:4000]!r}\n{finding.what}")
+        part = run(CHECKS[words.check], count, words.seed, start, words.limit, compilation)
+        total.add(part)
+        for finding in part.findings:
+            where = f"--- number {finding.number} of seed {words.seed}"
+            print(f"{where}\n{finding.text[:4000]!r}\n{finding.what}", flush=True)
     print(total)
     return 1 if total.findings else 0
-
-
-def _add(total: Report, part: Report) -> None:
-    total.accepted += part.accepted
-    total.refused += part.refused
-    total.findings += part.findings
-    total.seconds += part.seconds
-    total.slowest = max(total.slowest, part.slowest)
 
 
 if __name__ == "__main__":

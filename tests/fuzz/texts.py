@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.growth import NAMES, Grower
+from tests.fuzz.valid import valid_file
 from tests.parse_examples import TEXTS
 
 _TOKEN = re.compile(r"\s+|#[^\n]*|[A-Za-z_]\w*|[0-9.]+|\*\*|//|->|\.\.=?|[=!<>]=|.", re.S)
@@ -21,9 +22,13 @@ def text_of(seed: int, number: int) -> str:
     random = Random(f"{seed}:{number}")
     kind = random.random()
     if kind < 0.3:
+        return valid_file(random)
+    if kind < 0.45:
         return Grower(random).file()
+    if kind < 0.55:
+        return _mutated(random, valid_file(random))
     if kind < 0.9:
-        return _mutated(random, Grower(random).file() if kind < 0.6 else random.choice(_examples()))
+        return _mutated(random, Grower(random).file() if kind < 0.7 else random.choice(_examples()))
     return random.choice((_token_soup, _character_soup, _deep, _long, _numbers))(random)
 
 
