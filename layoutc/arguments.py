@@ -35,11 +35,14 @@ def is_on_gpu(value: object) -> bool:
     return device is not None and int(device()[0]) == 2
 
 
-def as_array(tensor: Tensor, value: object) -> Array:
+def as_array(tensor: Tensor, value: object, help: str = "") -> Array:
     """A NumPy or CuPy array of the tensor's type over the argument's own memory; numbers and lists become arrays.
 
     Raises LayoutcError (``argument-type``) where it is no array or holds another type.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise refuse("argument-type", f"`{tensor.name}` is a masked array, and a kernel knows no mask",
+                     "fill it: `x.filled(value)`")
     if isinstance(value, np.ndarray):
         array: Array = value
     elif isinstance(value, bool | int | float | list | tuple | np.generic):
@@ -49,7 +52,7 @@ def as_array(tensor: Tensor, value: object) -> Array:
     wanted = numpy_dtype(tensor.type.name)
     if array.dtype != wanted or not array.dtype.isnative:
         raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}, the argument holds {array.dtype}",
-                     f"convert it: `{tensor.name}.astype({_numpy_name(tensor.type)})`")
+                     help or f"convert it: `{tensor.name}.astype({_numpy_name(tensor.type)})`")
     if isinstance(array, np.ndarray) and not _is_plain(array):
         array = array.copy()
     return array
@@ -138,11 +141,11 @@ def overlaps_itself(array: Array) -> bool:
     return False
 
 
-def signature_of(kernel: Kernel, arrays: Sequence[Array]) -> Signature:
-    """What the text may rely on for these arrays, in the order inputs, outputs."""
+def signature_of(kernel: Kernel, arrays: Sequence[Array], far: bool = False) -> Signature:
+    """What the text may rely on for these arrays, in the order inputs, outputs; ``far``: subscripts need 64 bits."""
     tensors = (*kernel.inputs, *kernel.outputs)
     return Signature(
-        wide=any(_is_wide(a) for a in arrays),
+        wide=far or any(_is_wide(a) for a in arrays),
         unit=tuple(_is_unit(a) for a in arrays),
         vectors=tuple(_vector(a) for a, _ in zip(arrays, tensors, strict=True)),
     )

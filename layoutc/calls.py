@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from layoutc.arguments import (
+    NARROW,
     Array,
     as_array,
     is_on_gpu,
@@ -78,15 +79,17 @@ class Caller:
         """
         inputs = self._inputs(values)
         extents = bind_extents(self.kernel, [a.shape for a in inputs])
-        check_call(self.kernel, extents)
+        read = check_call(self.kernel, extents)
+        far = read is not None and read.reach >= NARROW
         for tensor, array in zip(self.kernel.inputs, inputs, strict=True):
             _check_strides(tensor, array, extents)
         where = choose_device(device, [*inputs, *(out or ())])
         outputs = self._outputs(extents, out, inputs)
+        inputs = [a.view(np.uint8) if a.dtype == np.bool_ else a for a in inputs]      # any byte but 0 is true
         if where == "cuda":
-            self._run_cuda(inputs, outputs, extents, stream)
+            self._run_cuda(inputs, outputs, extents, far, stream)
         else:
-            self._run_cpu(inputs, outputs, extents, run)
+            self._run_cpu(inputs, outputs, extents, far, run)
         return outputs
 
     # ---- arguments
@@ -118,7 +121,7 @@ class Caller:
             raise refuse("argument-type", f"`out` for `{tensor.name}` must be an array of {tensor.type}")
         if isinstance(value, np.ndarray) and not value.flags.writeable:
             raise refuse("argument-type", f"`out` for `{tensor.name}` is read-only")
-        array = as_array(tensor, value)
+        array = as_array(tensor, value, "give an array of that type to write into")
         shape = tensor_shape(tensor, extents)
         if tuple(array.shape) != shape:
             raise refuse("extent-mismatch", f"`out` for `{tensor.name}` has shape {tuple(array.shape)}, not {shape}")
@@ -133,7 +136,7 @@ class Caller:
     # ---- running
 
     def _run_cuda(
-        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], stream: object
+        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool, stream: object
     ) -> None:
         import cupy
 
@@ -141,7 +144,7 @@ class Caller:
             sent = [a if not isinstance(a, np.ndarray) else _to_gpu(a) for a in inputs]
             targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
             made = [cupy.empty(t.shape, t.dtype) if any(overlap(t, a) for a in sent) else t for t in targets]
-            self._launch("cuda", [*sent, *made], [*sent, *made], extents, inputs, None)
+            self._launch("cuda", [*sent, *made], [*sent, *made], extents, far, inputs, None)
             for output, target, result in zip(outputs, targets, made, strict=True):
                 if result is not target:
                     target[...] = result
@@ -149,19 +152,19 @@ class Caller:
                     output[...] = cupy.asnumpy(target)
 
     def _run_cpu(
-        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], run: Run | None
+        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool, run: Run | None
     ) -> None:
         strict = [t.strides is not None for t in (*self.kernel.inputs, *self.kernel.outputs)]
         held = [guarded(a, keep_strides=s) for a, s in zip([*inputs, *outputs], strict, strict=True)]
-        self._launch("cpu", [g.array for g in held], held, extents, inputs, run)
+        self._launch("cpu", [g.array for g in held], held, extents, far, inputs, run)
         for output, result in zip(outputs, held[len(inputs):], strict=True):
             output[...] = result.array
 
     def _launch(
         self, device: str, arrays: list[Array], passed: Sequence[Array | Guarded], extents: dict[str, int],
-        given: list[Array], run: Run | None,
+        far: bool, given: list[Array], run: Run | None,
     ) -> None:
-        signature = signature_of(self.kernel, arrays)
+        signature = signature_of(self.kernel, arrays, far)
         plan, _ = self.text(signature)
         module: Any = self.module(signature, device)
         if run is not None and device == "cpu":

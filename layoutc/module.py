@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from os import PathLike, fspath
 from typing import Any
 
+from layoutc.arguments import as_array
 from layoutc.backend import Run
 from layoutc.calls import Caller
 from layoutc.compiler import default_signature, read_program
@@ -67,6 +68,8 @@ class Kernel:
         return self._callers[schedule]
 
     def _schedule(self, name: str | None) -> Schedule | None:
+        if name is not None and not isinstance(name, str):
+            raise LayoutcError([Diagnostic("unknown-schedule", f"a schedule is named by a text, not by {name!r:.40}")])
         found = self._kernel.schedule(name)
         if found is None and name is not None:
             known = [s.name for s in self._kernel.schedules if s.name is not None]
@@ -77,6 +80,8 @@ class Kernel:
 
     def reference(self, *tensors: Any) -> Any:
         """The NumPy meaning of the same call; NumPy arrays in and out."""
+        if len(tensors) == len(self._kernel.inputs):
+            tensors = tuple(as_array(t, v) for t, v in zip(self._kernel.inputs, tensors, strict=True))
         outputs = evaluate(self._kernel, tensors)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -158,6 +163,8 @@ def compile(text: str, *, name: str = "<text>", **constants: int) -> Module:
     Raises:
         LayoutcError: the text is wrong; ``diagnostics`` say where and what would mend it.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a layout text is a str, not {type(text).__name__}")
     return module_of(Source(name, text), constants)
 
 

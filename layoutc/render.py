@@ -12,6 +12,7 @@ from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Pa
 from layoutc.lines import fold_lines
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
 from layoutc.plan.steps import Step, Steps
+from layoutc.resolve.types import BOOL
 from layoutc.templates_dir import templates_dir
 
 
@@ -55,10 +56,11 @@ def _entry(plan: Plan, one: Pass) -> Entry:
 
 
 def _param(plan: Plan, argument: Argument, name: str) -> Param:
-    tensors = {t.name: t for t in (*plan.kernel.inputs, *plan.kernel.outputs)}
+    inputs = {t.name: "u8" if t.type == BOOL else t.type.name for t in plan.kernel.inputs}
+    outputs = {t.name: t.type.name for t in plan.kernel.outputs}
     match argument:
         case TensorArgument(tensor):
-            return ArrayParam(name, tensors[tensor].type.name, tensors[tensor] in plan.kernel.outputs)
+            return ArrayParam(name, (inputs | outputs)[tensor], tensor in outputs)
         case ConstantArgument(tensor, count):
-            return ConstantParam(name, tensors[tensor].type.name, count)
+            return ConstantParam(name, inputs[tensor], count)
     return ScalarParam(name, "i64" if plan.signature.wide else "i32")

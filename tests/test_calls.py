@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, Module, compile
@@ -134,12 +135,51 @@ def test_strides_that_the_kernel_insists_on(module: Module, n: int, device: str)
     np.testing.assert_array_equal(module.records(x, device=device), x[:, 0] + x[:, 1] * x[:, 2])
 
 
+def test_any_byte_but_zero_is_true(device: str) -> None:
+    text = """
+    kernel g(x: bool[N]) -> (c: i64[]) { c[] = count(i) x[i] }
+    kernel f(x: bool[N], w: bool[3]) -> (z: i32[N], y: bool[N]) {
+        edge x = constant(true)
+        z[i] = x[i] + x[i]
+        y[i] = any(u) (w[u] and x[i + u])
+    }
+    schedule f { tile (i: 4) stage x in shared stage w in constant }
+    """
+    x = np.array([0, 1, 2, 255, 0, 0, 0, 0], np.uint8).view(np.bool_)
+    z, y = compile(text).f(x, np.array([0, 7, 1], np.uint8).view(np.bool_), device=device)
+    np.testing.assert_array_equal(z, [0, 2, 2, 2, 0, 0, 0, 0])
+    assert compile(text).g(x, device=device)[()] == 3
+    np.testing.assert_array_equal(y, [True, True, True, False, False, False, True, True])
+
+
+FAR = [
+    "edge x = constant(-1)  y[i] = x[10000*i]", "edge x = wrap  y[i] = x[i*i]", "edge x = mirror  y[i] = x[i - N*N]",
+    "edge x = nearest  y[i] = x[i + 2147483647]", "edge x = reflect  let g[i] = x[100*i]  y[i] = g[100*i]",
+    "edge x = wrap  y[i] = x[9223372036854775*i]",
+]
+
+
+@pytest.mark.parametrize("body", FAR)
+def test_subscripts_may_leave_32_bits(body: str, device: str) -> None:
+    kernel: Kernel = compile(f"kernel f(x: i32[N]) -> (y: i32[N]) {{ {body} }}").f
+    for n in (3, 300_000):
+        x: NDArray[np.int32] = np.arange(n, dtype=np.int32)
+        if n > 1000 and "9223372036854775*" in body:
+            with pytest.raises(LayoutcError) as error:
+                kernel(x, device=device)
+            assert error.value.diagnostics[0].slug == "subscript-overflow"
+            continue
+        np.testing.assert_array_equal(kernel(x, device=device), kernel.reference(x))
+
+
 F, G = np.zeros((4, 5), np.float32), np.zeros(4, np.float32)
 REFUSED: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], str]] = {
     "too few": ("shift", (), {}, "argument-count"),
     "too many": ("shift", (F, F), {}, "argument-count"),
     "another type": ("shift", (F.astype(np.float64),), {}, "argument-type"),
     "bytes the other way round": ("shift", (F.astype(">f4"),), {}, "argument-type"),
+    "a mask": ("shift", (np.ma.masked_less(BASE, 5),), {}, "argument-type"),
+    "a number for a schedule": ("shift", (F,), {"schedule": 3}, "unknown-schedule"),
     "no array": ("shift", ("text",), {}, "argument-type"),
     "nothing at all": ("shift", (None,), {}, "argument-type"),
     "ragged lists": ("shift", ([[1, 2], [3]],), {}, "argument-type"),

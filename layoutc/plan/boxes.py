@@ -12,7 +12,7 @@ from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox, InGlobal
 from layoutc.plan.steps import Assign, Barrier, Blank, Do, Either, Let, Loop, Registers, Rounds, Shared, Step, When
-from layoutc.plan.values import Element, Function, Operation, Variable, c_type, register_type, store
+from layoutc.plan.values import Element, Function, Operation, Variable, memory_type, register_type, store
 from layoutc.resolve.program import Stage
 from layoutc.resolve.types import compute_type
 
@@ -46,7 +46,7 @@ def fill_registers(frame: Frame) -> None:
         origin = tuple((frame.origin(a.index) + (first[a.index] if a.index else 0)) * a.scale + a.low
                        for a in s.axes or ())
         box = InBox(array, s.type, s.axes or (), s.extents, origin, place, of_thread=True)
-        frame.lowering.emit(Registers(c_type(s.type), array, prod(s.extents)))
+        frame.lowering.emit(Registers(memory_type(s.type), array, prod(s.extents)))
         at, subscripts, body = _walk(frame, s, box)
         with frame.lowering.block() as steps:
             frame.lowering.emit(*body)
@@ -63,7 +63,7 @@ def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
     axes, extents = in_whole_vectors(s, vector)
     origin = tuple(frame.origin(a.index) * a.scale + a.low for a in axes)
     frame.shared_bytes += prod(extents) * (compute_type(s.type) if is_let else s.type).bytes
-    frame.lowering.emit(Shared(register_type(s.type) if is_let else c_type(s.type), array, extents or (1,)))
+    frame.lowering.emit(Shared(register_type(s.type) if is_let else memory_type(s.type), array, extents or (1,)))
     return InBox(array, s.type, axes, extents, origin, partial=s.halo_global)
 
 

@@ -19,7 +19,7 @@ from layoutc.source import Span
 DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
 DEFAULT_THREADS = 256
 LONE_OUTPUTS = 512      # up to which a tile has a thread for each output
-MEDIAN_WINDOW = 255     # elements that a thread sorts
+MEDIAN_WINDOW = 121     # elements that a thread sorts
 
 
 class Chooser:
@@ -57,9 +57,13 @@ class Chooser:
         for reduce in medians(self.kernel):
             sizes = [int(b.high.value) - int(b.low.value) if isinstance(b.low, Const) and isinstance(b.high, Const)
                      else None for b in reduce.binders]
-            if None in sizes or not 0 < prod(n for n in sizes if n is not None) <= MEDIAN_WINDOW:
-                raise self.refuse("median-range", "the range of a median is not constant, or holds none or more than "
-                                  f"{MEDIAN_WINDOW} elements", reduce.span)
+            count = prod(n for n in sizes if n is not None)
+            if None in sizes:
+                raise self.refuse("median-range", "the range of this median is not constant", reduce.span,
+                                  "a median sorts in registers: give its indices constant ranges")
+            if not 0 < count <= MEDIAN_WINDOW:
+                raise self.refuse("median-range", f"a median of {count} elements, where 1 to {MEDIAN_WINDOW} can be",
+                                  reduce.span, "make its window smaller")
 
     # ---- tile and threads
 

@@ -23,7 +23,7 @@ from layoutc.plan.nodes import (
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.places import InConstant, InGlobal, Place
 from layoutc.plan.steps import Function, Let, Step
-from layoutc.plan.values import c_type
+from layoutc.plan.values import c_type, memory_type
 from layoutc.resolve.program import Equation, Kernel, Tensor, Value
 
 
@@ -96,12 +96,12 @@ class Frame:
             array, held = self.arrays[t.name], storage.get(t.name)
             if held is not None and held.where == "constant":
                 count = prod(held.extents)
-                type = f"CONSTANT_PARAM Constant<{c_type(t.type)}, {count}>"
+                type = f"CONSTANT_PARAM Constant<{memory_type(t.type)}, {count}>"
                 self._arguments.append((ConstantArgument(t.name, count), type, array))
                 places[t.name] = InConstant(array, t.type, held.extents)
                 continue
-            way = "Out" if t in self.kernel.outputs else "In"
-            self._arguments.append((TensorArgument(t.name), f"{way}<{c_type(t.type)}>", array))
+            type = f"Out<{c_type(t.type)}>" if t in self.kernel.outputs else f"In<{memory_type(t.type)}>"
+            self._arguments.append((TensorArgument(t.name), type, array))
             places[t.name] = InGlobal(array, t.type, self._strides(t), self._over(t.extents), t.edges)
         self._arguments += [(ExtentArgument(name), "Index", str(e)) for name, e in self.extents.items()]
         return places

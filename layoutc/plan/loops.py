@@ -17,6 +17,7 @@ from layoutc.resolve import program as p
 if TYPE_CHECKING:
     from layoutc.plan.lower import Lowering
 
+PAIRS_A_ROW = 8
 UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
 
 
@@ -101,9 +102,10 @@ def _median(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
     window = lowering.names.take("window")
     lowering.emit(Registers(register_type(r.type), window, count))
     _fill(lowering, r, r.binders, dict(env), window, Int(0))
-    pairs = tuple(f"{low}, {high}" for low, high in median_network(count))
+    pairs = [f"{{ {low}, {high} }}" for low, high in median_network(count)]
+    rows = tuple(", ".join(pairs[k:k + PAIRS_A_ROW]) for k in range(0, len(pairs), PAIRS_A_ROW))
     if pairs:
-        lowering.emit(Network(window, lowering.names.take("exchange"), pairs, len(pairs)))
+        lowering.emit(Network(window, lowering.names.take("exchange"), rows, len(pairs)))
     return Element(window, Int(count // 2))
 
 

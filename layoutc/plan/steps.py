@@ -113,7 +113,7 @@ class Network:
 
     array: str
     name: str
-    pairs: tuple[str, ...]      # "low, high"
+    rows: tuple[str, ...]       # of pairs `{ low, high }`
     count: int
 
 

@@ -17,6 +17,11 @@ def c_type(type: Type) -> str:
     return C_TYPES.get(type, type.name)
 
 
+def memory_type(type: Type) -> str:
+    """An input's element type in memory; a bool is read as a byte, since any byte but 0 is true to NumPy."""
+    return "u8" if type == BOOL else c_type(type)
+
+
 def register_type(type: Type) -> str:
     """The type in which a value is held; f16 and bf16 as float."""
     return c_type(compute_type(type))
@@ -165,6 +170,8 @@ def convert(value: Text, source: Type, target: Type) -> Text:
 
 def load(value: Text, type: Type) -> Text:
     """An element read from memory, in its register's type."""
+    if type == BOOL:
+        return Operation("!=", value, Literal(0, I32))
     return Function("float", (value,)) if type in (F16, BF16) else value
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.resolve.demand import Demand, demand
 from layoutc.resolve.extents import Extents, evaluate_index
 from layoutc.resolve.program import Extent, Kernel, Sides, Tensor
+
+MEMORY = 2**47              # bytes that a process can address
+SUBSCRIPT = 2**63 - 2**32   # the rest is room for tiles and halos
 
 __all__ = ["Extents", "bind_extents", "check_call", "evaluate_index", "tensor_shape"]
 
@@ -47,11 +51,12 @@ def tensor_shape(tensor: Tensor, extents: Extents) -> tuple[int, ...]:
     return tuple(int(evaluate_index(extent, extents)) for extent in tensor.extents)
 
 
-def check_call(kernel: Kernel, extents: Extents) -> None:
-    """Whether a call with these extents is meant at all; all that is wrong comes at once.
+def check_call(kernel: Kernel, extents: Extents) -> Demand | None:
+    """Whether a call with these extents is meant at all, and what it reads; all that is wrong comes at once.
 
-    Raises LayoutcError: ``extent-mismatch`` (an output's extent below 0), ``requirement``,
-    ``empty-fold`` (an edge rule would fold a read into an extent of 0), ``empty-reduction`` (min or max of nothing).
+    Raises LayoutcError: ``extent-mismatch`` (an output's extent below 0, or more elements than 64 bits count),
+    ``requirement``, ``empty-fold`` (an edge rule would fold a read into an extent of 0), ``empty-reduction`` (min or
+    max of nothing), ``subscript-overflow`` (the arithmetic of a subscript leaves 64 bits).
     """
     wrong = [
         _mismatch(f"{output.name} would have {length} elements on axis {axis}", extents)
@@ -60,15 +65,25 @@ def check_call(kernel: Kernel, extents: Extents) -> None:
         if length < 0
     ]
     wrong += [
+        _mismatch(f"{output.name} would have more elements than memory has bytes", extents)
+        for output in kernel.outputs
+        if prod(max(n, 0) for n in tensor_shape(output, extents)) * output.type.bytes >= MEMORY
+    ]
+    wrong += [
         Diagnostic("requirement", check.message, notes=(_where(extents),) if extents else ())
         for check in kernel.checks
         if not evaluate_index(check.condition, extents)
     ]
+    read = None
     if not wrong:
         read = demand(kernel, extents)
         wrong = [*_empty_folds(kernel, read, extents), *_empty_reductions(read)]
+        if read.reach >= SUBSCRIPT:
+            wrong.append(Diagnostic("subscript-overflow", f"a subscript of `{kernel.name}` leaves 64 bits",
+                                    notes=(_where(extents),) if extents else ()))
     if wrong:
         raise LayoutcError(wrong)
+    return read
 
 
 def _empty_folds(kernel: Kernel, read: Demand, extents: Extents) -> Iterator[Diagnostic]:

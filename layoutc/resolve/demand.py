@@ -40,6 +40,7 @@ class Demand:
     hulls: Mapping[str, Hull]
     inside: Mapping[str, Hull]          # of lets: where the formula itself is needed, folded into the domain
     empty: tuple[Reduce, ...]           # reductions without an identity that have nothing to reduce
+    reach: int                          # the greatest magnitude that arithmetic in a subscript comes to
 
 
 def demand(kernel: Kernel, extents: Extents) -> Demand:
@@ -66,13 +67,15 @@ def _through_lets(walk: _Walk, kernel: Kernel) -> Demand:
             inside[stage.name] = walk.inside(stage)
             if all(i is None or i[0] <= i[1] for i in inside[stage.name]):
                 walk.visit(stage.value, dict(zip(stage.indices, inside[stage.name], strict=True)))
-    return Demand(walk.hulls, inside, tuple(walk.empty))
+    return Demand(walk.hulls, inside, tuple(walk.empty), walk.reach)
 
 
 class _Walk:
     def __init__(self, kernel: Kernel, extents: Extents) -> None:
         self.hulls: dict[str, Hull] = {}
         self.empty: list[Reduce] = []
+        self.reach = 0
+        self._subscripts = 0            # how deep the walk is in subscripts
         self._extents = extents
         holders: list[Tensor | Stage] = [*kernel.inputs, *kernel.stages]
         self._edges: dict[str, tuple[Sides, ...]] = {h.name: h.edges for h in holders}
@@ -91,6 +94,15 @@ class _Walk:
 
     def visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
         """Notes every read below a value and gives the interval of an integer value, where it is known."""
+        interval = self._visit(value, env)
+        if self._subscripts and interval is not None:
+            self._note(interval)
+        return interval
+
+    def _note(self, interval: tuple[int, int]) -> None:
+        self.reach = max(self.reach, -interval[0], interval[1])
+
+    def _visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
         match value:
             case Const(number, type):
                 return (int(number), int(number)) if type.is_integer else None
@@ -99,12 +111,12 @@ class _Walk:
             case Index(name):
                 return env[name]
             case Read(tensor, indices):
-                self._read(tensor, tuple(self.visit(i, env) for i in indices))
-            case Unary(op, operand):
-                inner = self.visit(operand, env)
-                return _held((-inner[1], -inner[0]), value.type) if op == "-" and inner is not None else None
-            case Binary(op, left, right):
-                return _held(_arithmetic(op, self.visit(left, env), self.visit(right, env)), value.type)
+                self._subscripts += 1
+                hull = tuple(self.visit(i, env) for i in indices)
+                self._subscripts -= 1
+                self._read(tensor, hull)
+            case Unary() | Binary():
+                return self._computed(value, env)
             case Compare(_, left, right) | Logic(_, left, right):
                 self.visit(left, env)
                 self.visit(right, env)
@@ -118,6 +130,17 @@ class _Walk:
             case Reduce():
                 self._reduce(value, env)
         return None
+
+    def _computed(self, value: Unary | Binary, env: Mapping[str, Interval]) -> Interval:
+        match value:
+            case Unary(op, operand):
+                inner = self.visit(operand, env)
+                exact = (-inner[1], -inner[0]) if op == "-" and inner is not None else None
+            case Binary(op, left, right):
+                exact = _arithmetic(op, self.visit(left, env), self.visit(right, env))
+        if self._subscripts and exact is not None:
+            self._note(exact)
+        return _held(exact, value.type)
 
     def _read(self, name: str, hull: Hull) -> None:
         known = self.hulls.get(name)
@@ -139,6 +162,7 @@ class _Walk:
                     self.empty.append(reduce)
                 return
             inner[binder.name] = (low, high - 1)
+            self._note((low, high))
         self.visit(reduce.body, inner)
 
 
