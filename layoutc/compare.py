@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -48,20 +49,28 @@ class Mismatch:
 
     @property
     def expected(self) -> Any:
-        """The middle of what is right, or the only right value."""
-        return self.low if self.low == self.high or self.low != self.low else self.low / 2 + self.high / 2
+        """The only right value, or the middle of those that are."""
+        return self.low if self._single else float(self.low) / 2 + float(self.high) / 2
 
     @property
     def allowed(self) -> float:
         """How far from ``expected`` a right value may be; 0 where it must agree bit for bit."""
-        return 0.0 if self.low == self.high or self.low != self.low else float(self.high) / 2 - float(self.low) / 2
+        return 0.0 if self._single else float(self.high) / 2 - float(self.low) / 2
+
+    @property
+    def _single(self) -> bool:
+        return bool(self.low == self.high or self.low != self.low)
 
     def __str__(self) -> str:
         place = f"{self.output}[{', '.join(map(str, self.index))}]"
+        if self._single:
+            right = f"{self.low}"
+        elif isfinite(self.allowed):
+            right = f"{self.expected} ± {self.allowed:.3g}"
+        else:
+            right = f"{self.low} to {self.high}"
         also = " or nan" if self.nan and self.low == self.low else ""
-        if self.allowed == 0:
-            return f"{place} is {self.got}, expected {self.low}{also}"
-        return f"{place} is {self.got}, expected {self.expected} ± {self.allowed:.3g}{also}"
+        return f"{place} is {self.got}, expected {right}{also}"
 
 
 def expected(kernel: Kernel, inputs: Sequence[Array], *, fused: bool = True) -> tuple[Expected, ...]:

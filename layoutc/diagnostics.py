@@ -45,9 +45,14 @@ class LayoutcError(Exception):
         super().__init__("\n".join(render_diagnostic(d) for d in self.diagnostics))
 
 
+_LONGEST_MISSPELT = 80      # characters; comparing takes their square in time
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``did you mean `x`?`` for the nearest known name, or nothing."""
     spellings = {word.lower(): word for word in known}
+    if len(name) > _LONGEST_MISSPELT:
+        return ""
     near = get_close_matches(name.lower(), list(spellings), n=1, cutoff=0.65)
     return f"did you mean `{spellings[near[0]]}`?" if near else ""
 

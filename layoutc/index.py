@@ -258,7 +258,7 @@ def _mirror(i: int, n: int) -> int:
 
 
 FUNCTIONS: dict[str, Callable[..., int]] = {
-    "min": min, "max": max, "i64": int,
+    "min": min, "max": max, "maximum": max, "i64": int,
     "floor_div": lambda a, b: a // b, "floor_mod": lambda a, b: a % b,
     "within": lambda i, n: int(0 <= i < n),
     "nearest": lambda i, n: min(max(i, 0), n - 1),
@@ -412,6 +412,12 @@ def _quotient(a: Expr, b: Expr, op: str) -> Expr:
     if _not_negative(a.interval[0]):
         return Binary(op, a, b)
     return Call("floor_div" if op == "/" else "floor_mod", (a, b))
+
+
+def not_negative(e: Expr) -> Expr:
+    """The greater of it and 0."""
+    low = e.interval[0]
+    return e if low is not None and low >= 0 else Call("maximum", (e, Int(0)))
 
 
 def dot(indices: Iterable[Expr], strides: Iterable[Expr]) -> Expr:

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
 from layoutc.layout import Layout, LayoutError
 
 Nest = int | tuple["Nest", ...]
+
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def flat(nest: Nest) -> list[int]:
@@ -129,26 +132,27 @@ def leads_back(positions: Sequence[int]) -> bool:
     return False
 
 
-def shapes(most: int = 4, depth: int = 2) -> st.SearchStrategy[Nest]:
-    """Nested shapes of small extents, extents of 1 among them."""
-    leaf: st.SearchStrategy[Nest] = st.integers(1, most)
-    for _ in range(depth):
-        leaf = st.one_of(leaf, st.lists(leaf, min_size=2, max_size=3).map(tuple))
-    return leaf.filter(lambda shape: math.prod(flat(shape)) <= 256)
+def nested(pattern: Nest, items: list[int]) -> Nest:
+    """Integers taken from a list, nested like a pattern."""
+    return items.pop(0) if isinstance(pattern, int) else tuple(nested(part, items) for part in pattern)
 
 
-def with_strides(shape: Nest, strides: st.SearchStrategy[int]) -> st.SearchStrategy[Nest]:
-    """Strides nested like a shape."""
-    if isinstance(shape, int):
-        return strides
-    return st.tuples(*(with_strides(part, strides) for part in shape))
+PATTERNS: list[Nest] = [
+    1, (1, 1), (1, 1, 1), ((1, 1), 1), (1, (1, 1)), ((1, 1), (1, 1)), (1, (1, 1, 1)), ((1, (1, 1)), 1),
+    (1, ((1, 1), 1)),
+]
 
 
 @st.composite
-def layouts(draw: st.DrawFn, least: int = -7, greatest: int = 12) -> Layout:
-    """Nested layouts, strides 0 and negative among them."""
-    shape = draw(shapes())
-    return Layout(shape, draw(with_strides(shape, st.integers(least, greatest))))
+def layouts(draw: st.DrawFn, least: int = -7, greatest: int = 12, most: int = 5) -> Layout:
+    """Nested layouts of up to 256 coordinates, extents of 1 and strides 0 and negative among them."""
+    pattern = draw(st.sampled_from(PATTERNS))
+    leaves = len(flat(pattern))
+    extents = draw(st.lists(st.integers(1, most), min_size=leaves, max_size=leaves))
+    strides = draw(st.lists(st.integers(least, greatest), min_size=leaves, max_size=leaves))
+    while math.prod(extents) > 256:
+        extents[extents.index(max(extents))] = 1
+    return Layout(nested(pattern, extents), nested(pattern, strides))
 
 
 def rank_1() -> list[Layout]:

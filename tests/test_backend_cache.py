@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,25 @@ def test_a_lost_digest_is_damage_too() -> None:
     path.with_name(path.name + ".sha256").unlink()
     cached("k" * 64, ".so", build)
     assert build.times == 2
+
+
+def test_a_folder_that_goes_away_comes_back(own_folder: Path) -> None:
+    build = Builder()
+    cached("k" * 64, ".so", build)
+    shutil.rmtree(own_folder)
+    assert cached("k" * 64, ".so", build).read_bytes() == b"object"
+    assert build.times == 2
+
+
+def test_a_full_disk_sends_the_object_elsewhere(own_folder: Path) -> None:
+    def build(path: Path) -> None:
+        if own_folder in path.parents:
+            raise OSError("no space left")
+        path.write_bytes(b"object")
+
+    path = cached("k" * 64, ".so", build)
+    assert path.read_bytes() == b"object"
+    assert own_folder not in path.parents
 
 
 def test_a_failing_build_leaves_nothing(own_folder: Path) -> None:

@@ -171,6 +171,14 @@ def test_integers_and_truth_values_agree_exactly() -> None:
     assert str(found[0]) == "y[2] is 2, expected 1"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_value_that_may_be_almost_anything_is_still_told_from_nan() -> None:
+    text = "kernel f(x: f64[N]) -> (y: f64[N]) { y[i] = tan(atan(x[i]) * 1.0) }"
+    (found,) = compare(kernel(text), [np.array([1e300])], [np.array([math.nan])])
+    assert found.allowed == math.inf
+    assert str(found) == "y[0] is nan, expected -inf to inf"
+
+
 def test_outputs_of_another_shape_or_type_are_an_error_of_the_caller() -> None:
     text = "kernel f(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] }"
     for wrong in (np.zeros(3, np.float32), np.zeros(2, np.float64)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -155,3 +156,15 @@ def test_lines_and_columns_count_characters_from_one(text: str, offset: int, pla
 def test_the_lines_of_a_source() -> None:
     source = Source("", "one\r\ntwo\n\nfour")
     assert [source.line(number) for number in (1, 2, 3, 4)] == ["one", "two", "", "four"]
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "errors").glob("*.txt")), ids=lambda path: path.stem)
+def test_every_recorded_error_has_the_fixed_form(path: Path) -> None:
+    """Headline with a slug, place under the file's name as given, and a caret."""
+    said = path.read_text(encoding="utf-8")
+    assert path.with_suffix(".layout").exists()
+    headlines = list(re.finditer(r"^error\[[a-z0-9-]+\]: .+\n *--> (.+):[0-9]+:[0-9]+\n", said, re.M))
+    assert headlines
+    assert said.startswith(headlines[0][0])
+    assert {headline[1] for headline in headlines} == {f"{path.stem}.layout"}
+    assert len(re.findall(r"^ *\| *\^+( .*)?$", said, re.M)) == len(headlines)

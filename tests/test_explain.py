@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -120,22 +119,53 @@ def test_what_each_thread_holds() -> None:
     assert facts["storage"]["items"][0] == {"name": "x", "where": "registers", "bytes": 3 * 6 * 4, "copies": 16}
 
 
-def test_the_halo_from_memory() -> None:
-    """The core of each tile once, and every read that leaves it."""
-    text = """
-    kernel blur(x: f32[H, W]) -> (y: f32[H, W]) {
+@settings(max_examples=30, deadline=None)
+@given(h=st.integers(1, 13), w=st.integers(1, 21), s=st.integers(1, 2), p=st.integers(-1, 6))
+def test_the_halo_from_memory(h: int, w: int, s: int, p: int) -> None:
+    """The part of its box that belongs to each tile once, and every read that leaves it."""
+    text = f"""
+    kernel blur(x: f32[H, W], like: f32[9, 10]) -> (y: f32[9, 10]) {{
         edge x = wrap
-        y[i, j] = sum(u in -1..=1, v in -2..=2) x[i + u, j + v]
-    }
-    schedule blur { tile (i: 4, j: 8) stage x in shared halo global }"""
-    shape, tile = (10, 21), (4, 8)
-    core = prod(shape)
-    beyond = sum(
-        inside(at, shape) and any(a // t != o // t for a, o, t in zip(at, out, tile, strict=True))
-        for out in points(shape) for u in (-1, 0, 1) for v in range(-2, 3) for at in [(out[0] + u, out[1] + v)])
-    facts = facts_of(text, {"H": 10, "W": 21})
-    assert facts["traffic"]["x"]["loaded_bytes"] == 4 * (core + beyond)
-    assert facts["storage"]["shared_bytes"] == 4 * prod(tile)
+        y[i, j] = sum(u in -1..=1, v in -2..=2) x[i + u, {s}*j + v - {p}]
+    }}
+    schedule blur {{ tile (i: 4, j: 8) stage x in shared halo global }}"""
+    outputs, tile, shape = (9, 10), (4, 8), (h, w)
+    first, last = max(-2 - p, 0), min(2 - p, s - 1)
+    if first > last:
+        return      # no part of the box belongs to the tile; such a schedule is refused
+
+    def core(begin: Point) -> list[Point]:
+        ends = s * begin[1] + first, s * (begin[1] + tile[1] - 1) + last
+        return list(product(range(begin[0], begin[0] + tile[0]), range(ends[0], ends[1] + 1)))
+
+    loaded = 0
+    for begin in tiles(outputs, tile):
+        staged = set(core(begin))
+        loaded += sum(inside(at, shape) for at in staged)
+        loaded += sum(inside(at, shape) and at not in staged
+                      for place in points(tile) for i, j in [(begin[0] + place[0], begin[1] + place[1])]
+                      if inside((i, j), outputs)
+                      for u in (-1, 0, 1) for v in range(-2, 3) for at in [(i + u, s * j + v - p)])
+    facts = facts_of(text, {"H": h, "W": w})
+    assert facts["traffic"]["x"]["loaded_bytes"] == 4 * loaded
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(1, 17), m=st.integers(0, 19), tile=st.integers(1, 6), s=st.sampled_from([-2, -1, 1, 3]),
+       a=st.integers(-3, 0), b=st.integers(1, 4), p=st.integers(-3, 20))
+def test_what_a_kept_let_reads(n: int, m: int, tile: int, s: int, a: int, b: int, p: int) -> None:
+    """At every place of each tile's box that a valid output needs, whichever way it walks the tensor."""
+    text = f"""
+    kernel f(x: f32[N], like: f32[M]) -> (y: f32[M]) {{
+        edge x = constant(0)
+        let g[i] = x[{s}*i + {p}] + x[{s}*i + {p + 2}]
+        y[i] = like[i] + sum(u in {a}..={b}) g[2*i + u]
+    }}
+    schedule f {{ tile (i: {tile}) stage g in shared stage x in global }}"""
+    made = [g for begin in range(0, m, tile)
+            for g in range(2 * begin + a, 2 * (min(begin + tile, m) - 1) + b + 1)]
+    loaded = sum(inside((s * g + q,), (n,)) for g in made for q in (p, p + 2))
+    assert facts_of(text, {"N": n, "M": m})["traffic"]["x"]["loaded_bytes"] == 4 * loaded
 
 
 def test_through_stages() -> None:
@@ -375,6 +405,7 @@ def test_text_says_every_number() -> None:
 
 
 def test_large_arrays_are_counted_not_walked() -> None:
+    """2**40 elements: a walk would not end."""
     text = """
     kernel blur(x: f32[H, W], w: f32[5, 5]) -> (y: f32[H, W]) {
         edge x = nearest
@@ -382,10 +413,8 @@ def test_large_arrays_are_counted_not_walked() -> None:
     }
     kernel sum(x: f32[N]) -> (s: f32[]) { s[] = sum(i) x[i] }"""
     module = compile_text(text)
-    begin = perf_counter()
     facts: Any = module.blur.explain(H=1 << 20, W=1 << 20)
     total: Any = module["sum"].explain(N=1 << 40)
-    assert perf_counter() - begin < 5       # 2**40 elements
     n = 1 << 20
     assert facts["traffic"]["x"]["reads_untiled"] == (5 * n - 6) ** 2
     assert facts["traffic"]["x"]["unique_bytes"] == 4 * n * n

@@ -114,6 +114,35 @@ def test_stages_run_on_and_a_chain_of_forty_is_quick() -> None:
     assert_array_equal(run(text, x), want)
 
 
+def test_a_long_chain_may_be_read_at_places_that_data_name() -> None:
+    lets = "\n".join(f"let g{n + 1}[i] = g{n}[i - 1] + g{n}[i + 1]" for n in range(300))
+    text = f"""
+    kernel chain(x: u64[N], at: i64[M]) -> (y: u64[M]) {{
+        edge x = wrap
+        let g0[i] = x[i]
+        {lets}
+        y[j] = g300[at[j]]
+    }}
+    """
+    x, at = np.arange(5, dtype=np.uint64), np.array([3, -1000, 7, 0])
+    want = x
+    for _ in range(300):
+        want = np.roll(want, 1) + np.roll(want, -1)
+    assert_array_equal(run(text, x, at), want[at % 5])
+
+
+def test_a_domain_that_ends_before_it_begins_holds_nothing() -> None:
+    text = """
+    kernel none(x: i32[N]) -> (y: i32[N + 3]) {
+        edge x = wrap
+        edge g = constant(9)
+        let g[k in 2..N+1] = x[k]
+        y[i] = g[i]
+    }
+    """
+    assert_array_equal(run(text, np.zeros(0, np.int32)), [9, 9, 9])
+
+
 def test_subscripts_may_be_any_integer_expression() -> None:
     text = """
     kernel odd(x: f32[N], at: i32[M]) -> (y: f32[M], z: f32[M]) {

@@ -54,11 +54,20 @@ _kept_alive: list[tempfile.TemporaryDirectory[str]] = []    # removed when the p
 def cached(key: str, suffix: str, build: Build) -> Path:
     """The object of this key, built by one process and at most once; a damaged one is built again.
 
-    The object appears by a rename, so nobody sees half of one; beside it lies its sha256.
+    The object appears by a rename, so nobody sees half of one; beside it lies its sha256. Where the folder fails
+    (full, or gone), a temporary one takes its place.
     """
-    path = cache_dir() / f"{key[:40]}{suffix}"
+    name = f"{key[:40]}{suffix}"
+    try:
+        return _found_or_built(cache_dir() / name, build)
+    except OSError:
+        return _found_or_built(_temporary() / name, build)
+
+
+def _found_or_built(path: Path, build: Build) -> Path:
     if _is_whole(path):
         return path
+    path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{path}.lock"):
         if not _is_whole(path):
             _build_beside(path, build)

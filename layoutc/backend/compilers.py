@@ -22,7 +22,7 @@ COMMON = (
     "-fno-strict-aliasing", "-fno-stack-protector", "-fvisibility=hidden", "-U_FORTIFY_SOURCE", "-w",
 )
 UNDEFINED = (
-    "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero,float-cast-overflow",
+    "-fsanitize=bounds,shift-exponent,signed-integer-overflow,integer-divide-by-zero,float-cast-overflow",
     "-DLC_UNDEFINED",
 )
 
@@ -68,6 +68,8 @@ def processor_has_fma() -> bool:
 
 def find_compiler() -> Compiler:
     """``$CXX``, c++, g++, clang++, or the ziglang wheel; MissingToolError where there is none."""
+    if os.name != "posix":
+        raise MissingToolError("kernels run on the CPU of Linux and macOS only", "use WSL, or a GPU")
     return _find(os.environ.get("CXX", ""), os.environ.get("PATH", ""))
 
 

@@ -52,6 +52,8 @@ class CudaEntry:
         if len(args) != len(self.entry.params):
             raise TypeError(f"{self.entry.name} takes {len(self.entry.params)} arguments, not {len(args)}")
         values = tuple(map(_passed, self.entry.params, args))
+        if blocks == 0:
+            return
         grid, block = (blocks, 1, 1), (self.entry.threads, 1, 1)
         if stream is None:
             self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
@@ -75,14 +77,26 @@ def _passed(param: Param, arg: Any) -> object:
             return arg
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignStream:
+    """A stream that is known by its address."""
+
+    address: int
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.address
+
+
 def as_stream(stream: Any) -> Any:
     """A CuPy stream from one, from an address, or from an object with ``cuda_stream`` or ``__cuda_stream__``."""
     cupy = _cupy()
     if isinstance(stream, cupy.cuda.stream._BaseStream):
         return stream
-    if hasattr(stream, "__cuda_stream__"):
-        return cupy.cuda.ExternalStream(stream.__cuda_stream__()[1])
-    return cupy.cuda.ExternalStream(int(getattr(stream, "cuda_stream", stream)))
+    if not hasattr(stream, "__cuda_stream__"):
+        stream = ForeignStream(int(getattr(stream, "cuda_stream", stream)))
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        return cupy.cuda.Stream.from_external(stream)
+    return cupy.cuda.ExternalStream(stream.__cuda_stream__()[1])
 
 
 def load_cuda(source: CudaSource) -> CudaModule:

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 IMAGES = (".png", ".jpg", ".jpeg")
 _NPZ = re.compile(r"(.*\.npz)(?::(.*))?", re.I | re.S)
-_SHAPE = re.compile(r"\(?\s*((?:\d+\s*,\s*)*\d*)\s*,?\s*\)?")
+_SHAPE = re.compile(r"\(\s*((?:\d+\s*,\s*)*\d*)\s*\)|((?:\d+\s*,\s*)*\d+)")
 _GREATEST_RANDOM = 1000
 
 
@@ -49,10 +49,10 @@ def random_array(tensor: Tensor, shape: str, seed: tuple[int, ...]) -> Array:
     if found is None:
         raise _error("bad-shape", f"`random:{shape}` names no shape", "write `random:(1080, 1920)`")
     try:
-        extents = tuple(int(n) for n in found[1].split(",") if n.strip())
+        extents = tuple(int(n) for n in (found[1] or found[2] or "").split(",") if n.strip())
         return _drawn(tensor.type, extents, np.random.default_rng(seed))
     except (MemoryError, ValueError, OverflowError):
-        raise _error("bad-shape", f"an array of shape ({found[1]}) is too large for this machine") from None
+        raise _error("bad-shape", f"an array of shape {shape:.100} is too large for this machine") from None
 
 
 def _drawn(type: Type, extents: tuple[int, ...], random: np.random.Generator) -> Array:
@@ -106,7 +106,9 @@ def _from_npz(path: str, name: str | None) -> Array:
             what = f"no array `{name}`" if name is not None else f"{len(names)} arrays"
             raise _error("unknown-array", f"`{path}` holds {what}",
                          did_you_mean(name or "", names) or f"write `{path}:NAME`; it holds {', '.join(names)}")
-        array: Array = held[wanted]
+        array = held[wanted]
+        if not isinstance(array, np.ndarray):
+            raise _error("unreadable-file", f"`{path}:{wanted}` is no array")
         return array
 
 

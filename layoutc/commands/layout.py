@@ -42,8 +42,10 @@ def _value(spec: syntax.Spec, source: Source, constants: Mapping[str, int]) -> I
         raise LayoutcError([Diagnostic("not-an-expression", "one expression is wanted, not a file", source, span)])
     errors = Errors(source)
     known = {name: syntax.Constant(syntax.Name(name), syntax.Number(value)) for name, value in constants.items()}
+    statics = Statics(errors, constants, known)
+    statics.evaluate_all()
     try:
-        return Statics(errors, constants, known).item(first.condition)
+        return statics.item(first.condition)
     except Refused:
         raise LayoutcError(errors.found) from None
 

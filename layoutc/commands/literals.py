@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import ast
+import math
 import re
+from dataclasses import dataclass
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.source import Source, Span
 
 Literal = int | float | bool | list["Literal"]
 
+DEEPEST = 64        # axes that an array of NumPy may have
+
 _WORDS = {
-    "true": True, "false": False, "True": True, "False": False, "pi": 3.141592653589793,
-    "nan": float("nan"), "NaN": float("nan"), "inf": float("inf"), "Infinity": float("inf"),
+    "true": True, "false": False, "nan": math.nan, "inf": math.inf, "infinity": math.inf, "pi": math.pi,
 }
-_BEGINS = re.compile(r"\s*(?:[\[(]|[-+]?\s*(?:\d|\.\d|(?:nan|inf|pi|true|false|infinity)\b))", re.I)
+_BLANK = re.compile(r"\s*")
+_NUMBER = re.compile(r"[-+]?(?:(\d+)(?![\d.eE])|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?!\w)", re.A)
+_WORD = re.compile(r'("?)([-+]?)(\w+)\1')
+_CLOSES = {"[": "]", "(": ")"}
 
 
 def is_literal(text: str) -> bool:
     """Whether a text begins as numbers do."""
-    return bool(_BEGINS.match(text))
+    begin = text.lstrip()
+    word = _WORD.match(begin)
+    return begin.startswith(("[", "(")) or bool(re.match(r"[-+]?\.?\d", begin)) or (
+        word is not None and word[3].lower() in _WORDS)
 
 
 def read_literal(name: str, text: str) -> Literal:
@@ -27,37 +35,67 @@ def read_literal(name: str, text: str) -> Literal:
 
     Raises LayoutcError (``bad-literal``) with the place in the text; ``name`` is what the text is given for.
     """
-    source = Source(f"--in {name}", text)
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-        return _value(source, tree.body, len(text) - len(text.lstrip()))
-    except SyntaxError as error:
-        column = (error.offset or 1) - 1 if error.lineno == 1 else 0
-        raise _wrong(source, Span(column, column + 1), "not a number or a list of numbers") from None
-    except (ValueError, RecursionError, MemoryError):
-        raise _wrong(source, Span(0, 1), "too deep, too long, or not text") from None
+    reader = _Reader(Source(f"--in {name}", text))
+    value = reader.value(0)
+    reader.skip_blanks()
+    if reader.at < len(text):
+        raise reader.wrong("nothing may follow the value")
+    return value
 
 
-def _value(source: Source, node: ast.expr, start: int) -> Literal:
-    match node:
-        case ast.List(items) | ast.Tuple(items):
-            return [_value(source, item, start) for item in items]
-        case ast.Constant(bool() | int() | float() as number):
-            return number
-        case ast.Constant(str(word)) if word.lstrip("-") in _WORDS:
-            return -_WORDS[word[1:]] if word.startswith("-") else _WORDS[word]
-        case ast.Name(word) if word in _WORDS:
-            return _WORDS[word]
-        case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
-            signed = _value(source, operand, start)
-            if not isinstance(signed, list | bool):
-                return -signed if isinstance(sign, ast.USub) else signed
-    end = node.end_col_offset if node.end_col_offset is not None and node.end_lineno == 1 else node.col_offset + 1
-    at = start + node.col_offset if node.lineno == 1 else 0
-    raise _wrong(source, Span(at, max(at + 1, start + end)), "no number")
+@dataclass(slots=True)
+class _Reader:
+    source: Source
+    at: int = 0
 
+    def skip_blanks(self) -> None:
+        found = _BLANK.match(self.source.text, self.at)
+        self.at = found.end() if found else self.at
 
-def _wrong(source: Source, span: Span, label: str) -> LayoutcError:
-    return LayoutcError([Diagnostic(
-        "bad-literal", "this is not an array of numbers", source, span, label,
-        help="write `0.25`, `[1, 2]` or `[[1, 2], [3, nan]]`; a file's name ends in .npy, .npz:name, .png or .jpg")])
+    def value(self, depth: int) -> Literal:
+        self.skip_blanks()
+        text, start = self.source.text, self.at
+        if text[start:start + 1] in _CLOSES:
+            return self._list(depth)
+        if number := _NUMBER.match(text, start):
+            self.at = number.end()
+            return self._integer(number[0], start) if number[1] else float(number[0])
+        word = _WORD.match(text, start)
+        if word is None or word[3].lower() not in _WORDS:
+            raise self.wrong("a number belongs here", len(word[0]) if word else 1)
+        self.at = word.end()
+        value = _WORDS[word[3].lower()]
+        return -value if word[2] == "-" else value
+
+    def _integer(self, digits: str, start: int) -> int:
+        try:
+            return int(digits)
+        except ValueError:      # Python reads no more than some thousand digits
+            raise self.wrong("too many digits", len(digits), start) from None
+
+    def _list(self, depth: int) -> Literal:
+        text, start = self.source.text, self.at
+        if depth >= DEEPEST:
+            raise self.wrong("too deep")
+        close = _CLOSES[text[start]]
+        items: list[Literal] = []
+        commas = 0
+        self.at += 1
+        while True:
+            self.skip_blanks()
+            if text.startswith(close, self.at):
+                self.at += 1
+                return items[0] if close == ")" and items and not commas else items     # (1) is 1, as everywhere
+            if items and commas < len(items):
+                raise self.wrong(f"`,` or `{close}` belongs here")
+            items.append(self.value(depth + 1))
+            self.skip_blanks()
+            if text.startswith(",", self.at):
+                self.at += 1
+                commas += 1
+
+    def wrong(self, label: str, length: int = 1, start: int | None = None) -> LayoutcError:
+        begin = self.at if start is None else start
+        return LayoutcError([Diagnostic(
+            "bad-literal", "this is not an array of numbers", self.source, Span(begin, begin + length), label,
+            help="write `0.25` or `[[1, 2], [3, nan]]`; a file's name ends in .npy, .npz:name, .png or .jpg")])

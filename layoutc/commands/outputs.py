@@ -77,8 +77,9 @@ def _write_png(path: str, array: Array, file: BinaryIO) -> None:
 def as_text(tensor: Tensor, array: Array) -> str:
     """A tensor's name, type and shape, and its elements; of a large one the first and the last."""
     head = f"{tensor.name}: {tensor.type}[{', '.join(map(str, array.shape))}]"
-    body = np.array2string(array, threshold=1000, max_line_width=120)
-    return f"{head} = {body}" if array.ndim == 0 or array.size == 0 else f"{head}\n{body}"
+    if array.ndim == 0:
+        return f"{head} = {array[()]}"
+    return f"{head}\n{np.array2string(array, threshold=1000, max_line_width=120)}"
 
 
 def as_json(arrays: dict[str, Array]) -> str:

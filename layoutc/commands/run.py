@@ -8,6 +8,7 @@ import numpy as np
 
 from layoutc.calls import choose_device
 from layoutc.commands.inputs import Array, read_input
+from layoutc.commands.interruptible import interruptible
 from layoutc.commands.outputs import as_json, as_text, check_places, write_outputs
 from layoutc.commands.selection import meant, only_kernel, read, scheduled
 from layoutc.commands.settings import Settings, WordsError
@@ -33,8 +34,9 @@ def run(
     arrays = [read_input(t, given[t.name], (seed, n)) for n, t in enumerate(meaning.inputs)]
     device = choose_device(settings.device, arrays)
     settings.note(f"{meaning.name} runs on {_device_name(device)}")
-    found = Kernel(program, meaning, settings.target)(
-        *arrays, schedule=None if schedule is None else schedule.name, steps=steps, device=device)
+    name = None if schedule is None else schedule.name
+    compiled = Kernel(program, meaning, settings.target)
+    found = interruptible(lambda: compiled(*arrays, schedule=name, steps=steps, device=device))
     results = dict(zip([t.name for t in meaning.outputs], found if isinstance(found, tuple) else (found,), strict=True))
     write_outputs([(places[name], array) for name, array in results.items() if name in places])
     _show(meaning.outputs, results, as_json_text, bool(places))

@@ -52,14 +52,18 @@ class Settings:
         return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def note(self, text: str) -> None:
-        """A line on standard error for who asked for more."""
+        """Lines on standard error for who asked for more."""
         if self.verbose:
-            print(printable(text), file=sys.stderr)
+            print(_safe(text), file=sys.stderr)
+
+    def show(self, text: str) -> None:
+        """Lines on standard output."""
+        print(_safe(text))
 
     def summary(self, text: str) -> None:
-        """A line on standard output, unless silence was asked for."""
+        """Lines on standard output, unless silence was asked for."""
         if not self.quiet:
-            print(printable(text))
+            self.show(text)
 
     def report(self, error: LayoutcError) -> int:
         """Every diagnostic of an error, on standard error; the exit status of such an error."""
@@ -67,6 +71,10 @@ class Settings:
         for diagnostic in error.diagnostics:
             print(render_diagnostic(diagnostic, self.colors(sys.stderr)), file=sys.stderr)
         return exit_status(error)
+
+
+def _safe(text: str) -> str:
+    return "\n".join([printable(line) for line in text.split("\n")])
 
 
 def exit_status(error: LayoutcError) -> int:

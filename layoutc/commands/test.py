@@ -29,7 +29,7 @@ def test(
         if report.ok:
             settings.summary(report.text())
         else:
-            print(report.text())
+            settings.show(report.text())
             status = WRONG
     return status
 
@@ -40,7 +40,7 @@ def test_case(settings: Settings, path: str, kernel: str | None, case: str) -> i
 
     program = read(path, settings)
     report = check_case(_kernel(program, only_kernel(program, kernel), settings), case, device=settings.device)
-    print(report.text())
+    settings.show(report.text())
     return WELL if report.ok else WRONG
 
 

@@ -9,7 +9,7 @@ from math import prod
 
 from layoutc.explain.case import Case
 from layoutc.explain.records import Intensity
-from layoutc.explain.taps import Runs, Taps, count_reads, taps_of
+from layoutc.explain.taps import Runs, Taps, count_along, taps_of
 from layoutc.index import Expr, Int, Name
 from layoutc.plan.halo import Axis, as_index, children
 from layoutc.plan.nodes import Storage
@@ -105,14 +105,14 @@ def _read(case: Case) -> tuple[int, int] | None:
 def _beyond_core(case: Case, s: Storage) -> int | None:
     """Bytes that a full tile away from the edges reads past the staged core."""
     sizes = dict(zip(case.one.indices, case.one.tile, strict=True))
-    runs = {i: Runs.of(0, n - 1) for i, n in sizes.items()}
-    low = [a.low for a in s.axes or ()]
-    high = [at + extent - 1 for at, extent in zip(low, s.extents, strict=True)]
     bytes = 0
     for taps in taps_of(case.kernel, case.equations, frozenset(), case.extents).get(s.tensor, []):
-        inside = count_reads(taps, runs, low, high)
-        if inside is None or taps.count is None:
+        if taps.axes is None or taps.times is None or taps.count is None:
             return None
+        inside = taps.times * prod(n for i, n in sizes.items() if i not in {a.index for a in taps.axes})
+        for along, a, extent in zip(taps.axes, s.axes or (), s.extents, strict=True):
+            run = Runs.of(0, sizes[along.index] - 1 if along.index is not None else 0)
+            inside *= count_along(along, run, a.low, a.low + extent - 1)
         bytes += (taps.count * prod(case.one.tile) - inside) * s.type.bytes
     return bytes
 

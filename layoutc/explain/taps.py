@@ -47,25 +47,16 @@ class Taps:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The values that an index takes: inclusive runs, perhaps overlapping (one a block)."""
+    """The values that an index takes: inclusive runs, each as often as its weight says."""
 
     first: Column
     last: Column
+    weight: Column
 
     @classmethod
     def of(cls, first: int, last: int) -> Runs:
         """The values of one run."""
-        return cls(np.array([first]), np.array([last]))
-
-    @property
-    def count(self) -> int:
-        """Values, those in several runs counted in each."""
-        return int(np.maximum(self.last - self.first + 1, 0).sum())
-
-
-def whole(extent: int) -> Runs:
-    """Every index of 0..extent-1 once."""
-    return Runs.of(0, extent - 1)
+        return cls(np.array([first]), np.array([last]), np.array([1]))
 
 
 def taps_of(
@@ -162,34 +153,20 @@ def _ascending(values: range) -> range:
 # ---- how many reads
 
 
-def count_reads(
-    taps: Taps, runs: Mapping[str, Runs], low: Sequence[Bound], high: Sequence[Bound]
-) -> int | None:
-    """Reads that land in ``low..high`` (inclusive, per axis; an array has one bound a run), over all runs of indices.
-
-    None where the taps cannot be counted.
-    """
-    if taps.axes is None or taps.times is None:
-        return None
-    used = {a.index for a in taps.axes}
-    total = taps.times * prod(r.count for i, r in runs.items() if i not in used)
-    for axis, at_least, at_most in zip(taps.axes, low, high, strict=True):
-        if axis.index is None:
-            total *= sum(_in_range(o, at_least, at_most) for o in axis.offsets)
-        else:
-            total *= sum(_along(axis.scale, o, runs[axis.index], at_least, at_most) for o in axis.offsets)
-    return total
+def count_along(axis: AxisTaps, runs: Runs, low: Bound, high: Bound) -> int:
+    """Pairs of an index of the runs and an offset that land in ``low..high`` (inclusive; an array: one bound a run)."""
+    if axis.index is None:
+        return sum(_in_range(o, low, high, runs.weight) for o in axis.offsets)
+    return sum(_moved(axis.scale, o, runs, low, high) for o in axis.offsets)
 
 
-def _in_range(offsets: range, low: Bound, high: Bound) -> int:
-    """Offsets in low..high, summed over the bounds."""
+def _in_range(offsets: range, low: Bound, high: Bound, weight: Column) -> int:
     first = np.maximum(-((offsets.start - low) // offsets.step), 0)
     last = np.minimum((high - offsets.start) // offsets.step, len(offsets) - 1)
-    return int(np.maximum(last - first + 1, 0).sum())
+    return int((np.maximum(last - first + 1, 0) * weight).sum())
 
 
-def _along(scale: int, offsets: range, runs: Runs, low: Bound, high: Bound) -> int:
-    """Pairs of an index of the runs and an offset with ``low <= scale * index + offset <= high``."""
+def _moved(scale: int, offsets: range, runs: Runs, low: Bound, high: Bound) -> int:
     first, last = (runs.first, runs.last) if scale > 0 else (-runs.last, -runs.first)
     scale = abs(scale)
     chunk = max(1, (1 << 20) // max(len(first), 1))
@@ -197,9 +174,9 @@ def _along(scale: int, offsets: range, runs: Runs, low: Bound, high: Bound) -> i
     for start in range(0, len(offsets), chunk):
         part = offsets[start:start + chunk]
         o = np.arange(part.start, part.stop, part.step, dtype=np.int64)[:, None]
-        from_ = np.maximum(first, -((o - low) // scale))
-        to = np.minimum(last, (high - o) // scale)
-        total += int(np.maximum(to - from_ + 1, 0).sum())
+        begin = np.maximum(first, -((o - low) // scale))
+        end = np.minimum(last, (high - o) // scale)
+        total += int((np.maximum(end - begin + 1, 0) * runs.weight).sum())
     return total
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 import numpy as np
 
-from layoutc.explain.case import Case, Column, places
+from layoutc.explain.blocks import clipped, touching
+from layoutc.explain.case import Case, places
 from layoutc.explain.records import Traffic
-from layoutc.explain.taps import Bound, Runs, Taps, count_elements, count_reads, taps_of, whole
+from layoutc.explain.taps import AxisTaps, Runs, Taps, count_along, count_elements, taps_of
 from layoutc.explain.transactions import transactions
 from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
 from layoutc.resolve.binding import tensor_shape
 from layoutc.resolve.program import Stage, Tensor
 
+Shape = tuple[int, ...]
 Moved = tuple[int | None, int | None, int | None]       # unique bytes, loaded bytes, reads untiled
 
 
@@ -66,96 +68,130 @@ class _Reads:
         return (None if unique is None else unique * bytes, None if loaded is None else loaded * bytes,
                 self._untiled(tensor, shape))
 
-    def _untiled(self, tensor: Tensor, shape: Sequence[int]) -> int | None:
-        runs = {i: whole(n) for i, n in self.counts.items()}
-        return _total(self._made(tensor, t, runs, shape) for t in self.through.get(tensor.name, []))
+    def _untiled(self, tensor: Tensor, shape: Shape) -> int | None:
+        return _total(self._by_outputs(tensor, taps, shape) for taps in self.through.get(tensor.name, []))
 
-    def _loaded(self, tensor: Tensor, shape: Sequence[int]) -> int | None:
+    def _loaded(self, tensor: Tensor, shape: Shape) -> int | None:
         held = self.case.held(tensor.name)
         if held is None:
-            return _total(self._made(tensor, t, runs, shape)
-                          for t, runs in self._reads_from_memory(tensor.name))
+            return self._from_memory(tensor, shape)
         match held.where:
             case "constant":
                 return prod(shape)
             case "registers":
                 return self._into_registers(held, shape)
-        boxes = self._boxes(held, shape)
+        boxes = prod(self._clipped(a, extent, n) for a, extent, n in _lines(held, shape)) * self._still(held.axes)
         if not held.halo_global:
             return boxes
-        beyond = _total(self._beyond(held, t, shape) for t in self.through.get(tensor.name, []))
+        beyond = _total(self._beyond(tensor, held, taps, shape) for taps in self.through.get(tensor.name, []))
         return None if beyond is None else boxes + beyond
 
-    def _made(self, tensor: Tensor, taps: Taps, runs: Mapping[str, Runs], shape: Sequence[int]) -> int | None:
-        """Reads inside the tensor; without an edge rule all are, whatever the subscripts."""
-        if taps.axes is None and taps.times is not None and not any(r for sides in tensor.edges for r in sides):
-            return taps.times * prod(r.count for r in runs.values())
-        return count_reads(taps, runs, [0] * len(shape), [n - 1 for n in shape])
+    # ---- reads from memory
 
-    def _reads_from_memory(self, tensor: str) -> list[tuple[Taps, dict[str, Runs]]]:
-        """Reads of the equations and of the kept lets, each with the places where they are made."""
-        outputs = {i: whole(n) for i, n in self.counts.items()}
-        found = taps_of(self.case.kernel, self.case.equations, self.kept, self.extents).get(tensor, [])
-        made = [(t, outputs) for t in found]
+    def _from_memory(self, tensor: Tensor, shape: Shape) -> int | None:
+        """Reads of the equations and of the kept lets."""
+        reads = taps_of(self.case.kernel, self.case.equations, self.kept, self.extents).get(tensor.name, [])
+        made = [self._by_outputs(tensor, taps, shape) for taps in reads]
         for let in self.case.kept:
-            runs = self._let_runs(let)
-            made += [(t, runs) for t in taps_of(self.case.kernel, [let], self.kept, self.extents).get(tensor, [])]
-        return made
+            reads = taps_of(self.case.kernel, [let], self.kept, self.extents).get(tensor.name, [])
+            made += [self._by_let(tensor, taps, let, shape) for taps in reads]
+        return _total(made)
 
-    def _let_runs(self, let: Stage) -> dict[str, Runs]:
-        """The places at which a kept let is made: each tile's box as far as valid outputs need it."""
+    def _by_outputs(self, tensor: Tensor, taps: Taps, shape: Shape) -> int | None:
+        """Reads that all outputs make; without an edge rule every read is inside, whatever its subscript."""
+        if taps.times is None or (taps.axes is None and _has_edges(tensor)):
+            return None
+        used = {a.index for a in taps.axes or ()}
+        total = taps.times * prod(n for i, n in self.counts.items() if i not in used)
+        for a, n in zip(taps.axes or (), shape, strict=taps.axes is not None):
+            total *= count_along(a, Runs.of(0, self.counts[a.index] - 1 if a.index is not None else 0), 0, n - 1)
+        return total
+
+    def _by_let(self, tensor: Tensor, taps: Taps, let: Stage, shape: Shape) -> int | None:
+        """Reads that a kept let makes, at the places of each tile's box that valid outputs need."""
         held = self.case.held(let.name)
-        assert held is not None
-        runs: dict[str, Runs] = {}
-        for name, a, extent in zip(let.indices, held.axes or (), held.extents, strict=True):
-            first = self._origins(a)
-            needed = a.high + (0 if a.index is None else a.scale * (self.counts[a.index] - 1))
-            runs[name] = Runs(first, np.minimum(first + extent - 1, needed))
-        moved = {a.index for a in held.axes or ()}
-        runs |= {f"{i} of the tile": whole(n) for i, n in self.blocks.items() if i not in moved}
-        return runs
+        if held is None or held.axes is None or taps.times is None or (taps.axes is None and _has_edges(tensor)):
+            return None
+        lines = dict(zip(let.indices, zip(held.axes, held.extents, strict=True), strict=True))
+        used = {a.index for a in taps.axes or ()}
+        total = taps.times * self._still(held.axes)
+        for name, (axis, extent) in lines.items():
+            if name not in used:
+                total *= self._places(axis, extent)
+        for a, n in zip(taps.axes or (), shape, strict=taps.axes is not None):
+            runs = Runs.of(0, 0) if a.index is None else self._let_runs(a, *lines[a.index], n)
+            total *= count_along(a, runs, 0, n - 1)
+        return total
 
-    def _origins(self, axis: Axis, place: int = 0) -> Column:
-        """Where each block's box begins along an axis; ``place``: of the output in the tile around which it lies."""
+    def _places(self, axis: Axis, extent: int) -> int:
+        """Places of a kept let along an axis, over all blocks; only the last block may need fewer."""
         if axis.index is None:
-            return np.array([axis.low])
-        return axis.scale * (np.arange(self.blocks[axis.index]) * self.tiles[axis.index] + place) + axis.low
+            return extent
+        blocks, tile = self.blocks[axis.index], self.tiles[axis.index]
+        missing = blocks * tile - self.counts[axis.index]
+        return blocks * extent - axis.scale * missing if blocks else 0
 
-    def _boxes(self, held: Storage, shape: Sequence[int]) -> int:
-        """Elements of every tile's box inside the tensor."""
-        axes = held.axes or ()
-        along = [_inside(self._origins(a), extent, n) for a, extent, n in zip(axes, held.extents, shape, strict=True)]
-        return prod(along) * self._still(axes)
+    def _let_runs(self, taps: AxisTaps, axis: Axis, extent: int, n: int) -> Runs:
+        """The places of a kept let along an axis, block by block, as far as their reads meet the tensor."""
+        if axis.index is None:
+            return Runs.of(axis.low, axis.low + extent - 1)
+        step = axis.scale * self.tiles[axis.index]
+        ends = [taps.scale * place + o for place in (axis.low, axis.low + extent - 1)
+                for offsets in taps.offsets for o in (offsets[0], offsets[-1])]
+        b, weight = touching(self.blocks[axis.index], taps.scale * step, min(ends), max(ends), n)
+        first = step * b + axis.low
+        needed = axis.scale * (self.counts[axis.index] - 1) + axis.high
+        return Runs(first, np.minimum(first + extent - 1, needed), weight)
 
-    def _still(self, axes: Sequence[Axis]) -> int:
+    def _beyond(self, tensor: Tensor, held: Storage, taps: Taps, shape: Shape) -> int | None:
+        """Reads that land inside the tensor but outside of their tile's staged core."""
+        everywhere = self._by_outputs(tensor, taps, shape)
+        if everywhere is None or taps.axes is None or taps.times is None:
+            return None
+        within = taps.times * prod(n for i, n in self.counts.items() if i not in {a.index for a in taps.axes})
+        for line, (axis, extent, n) in zip(taps.axes, _lines(held, shape), strict=True):
+            if line.index is None or axis.index is None:
+                within *= count_along(line, Runs.of(0, 0), max(axis.low, 0), min(axis.low + extent, n) - 1)
+                continue
+            tile, count = self.tiles[line.index], self.counts[line.index]
+            b, weight = touching(self.blocks[line.index], axis.scale * tile, axis.low, axis.low + extent - 1, n)
+            core = axis.scale * tile * b + axis.low
+            runs = Runs(tile * b, np.minimum(tile * b + tile, count) - 1, weight)
+            within *= count_along(line, runs, np.maximum(core, 0), np.minimum(core + extent, n) - 1)
+        return everywhere - within
+
+    # ---- boxes
+
+    def _clipped(self, axis: Axis, extent: int, n: int, place: int = 0) -> int:
+        """Elements along an axis of every block's box in the tensor; ``place``: of the output around which it lies."""
+        if axis.index is None:
+            return clipped(1, 1, axis.low, extent, n)
+        step = axis.scale * self.tiles[axis.index]
+        return clipped(self.blocks[axis.index], step, axis.scale * place + axis.low, extent, n)
+
+    def _still(self, axes: Sequence[Axis] | None) -> int:
         """Blocks along the indices that do not move a box: each loads it anew."""
-        moved = {a.index for a in axes}
+        moved = {a.index for a in axes or ()}
         return prod(n for i, n in self.blocks.items() if i not in moved)
 
-    def _into_registers(self, held: Storage, shape: Sequence[int]) -> int:
+    def _into_registers(self, held: Storage, shape: Shape) -> int:
         """Elements of every thread's box inside the tensor."""
-        axes = held.axes or ()
         first = dict(zip(self.case.one.indices, (p[:, 0] for p in places(self.case.one)), strict=True))
-        each = np.ones(self.case.one.threads, np.int64)
-        for a, extent, n in zip(axes, held.extents, shape, strict=True):
-            own = np.zeros(1, np.int64) if a.index is None else first[a.index]
+        each = np.ones(self.case.one.threads, object)       # Python's integers: products may be large
+        for a, extent, n in _lines(held, shape):
+            own = np.zeros(self.case.one.threads, np.int64) if a.index is None else first[a.index]
             distinct, which = np.unique(own, return_inverse=True)
-            each = each * np.array([_inside(self._origins(a, int(p)), extent, n) for p in distinct])[which]
-        return int(each.sum()) * self._still(axes)
+            each = each * np.array([self._clipped(a, extent, n, int(p)) for p in distinct], object)[which]
+        return int(each.sum()) * self._still(held.axes)
 
-    def _beyond(self, held: Storage, taps: Taps, shape: Sequence[int]) -> int | None:
-        """Reads that land inside the tensor but outside of their tile's staged core."""
-        runs, low, high = {}, [], []
-        for i, n in self.counts.items():
-            begin = np.arange(self.blocks[i]) * self.tiles[i]
-            runs[i] = Runs(begin, np.minimum(begin + self.tiles[i], n) - 1)
-        for a, extent, n in zip(held.axes or (), held.extents, shape, strict=True):
-            at: Bound = self._origins(a)
-            low.append(np.maximum(at, 0))
-            high.append(np.minimum(at + extent, n) - 1)
-        inside = count_reads(taps, runs, low, high)
-        everywhere = count_reads(taps, runs, [0] * len(shape), [n - 1 for n in shape])
-        return None if inside is None or everywhere is None else everywhere - inside
+
+def _lines(held: Storage, shape: Shape) -> list[tuple[Axis, int, int]]:
+    """Per axis of a box: how it lies, its extent, and the tensor's."""
+    return list(zip(held.axes or (), held.extents, shape, strict=True))
+
+
+def _has_edges(tensor: Tensor) -> bool:
+    return any(rule is not None for sides in tensor.edges for rule in sides)
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
@@ -167,12 +203,7 @@ def _total(counts: Iterable[int | None]) -> int | None:
     return total
 
 
-def _inside(first: Column, extent: int, n: int) -> int:
-    """Elements of boxes [first, first + extent) that lie in 0..n-1."""
-    return int(np.maximum(np.minimum(first + extent, n) - np.maximum(first, 0), 0).sum())
-
-
 def _read_by_extended_lets(case: Case) -> frozenset[str]:
     """Tensors that a let with edges reads: not at the places that its subscripts name."""
-    readers = [s for s in case.kernel.stages if s.edges and any(r for sides in s.edges for r in sides)]
+    readers = [s for s in case.kernel.stages if any(rule is not None for sides in s.edges for rule in sides)]
     return frozenset(taps_of(case.kernel, readers, frozenset(), case.extents)) if readers else frozenset()

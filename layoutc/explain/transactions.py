@@ -87,7 +87,7 @@ def _accesses(case: Case, tensor: Tensor, extents: Mapping[str, int]) -> Iterato
     if held is not None and held.where == "constant":
         return
     counts = case.counts(extents)
-    candidates = [sorted({0, 1, n // 2} & set(range(n))) for n in case.blocks(extents)]
+    candidates = [sorted({b for b in (0, 1, n // 2) if b < n}) for n in case.blocks(extents)]
     first_items = tuple(p[:, 0] for p in places(one))
     taps, let = (None, None) if held is not None else _first_read(case, tensor, extents)
     if tensor in case.inputs and held is None and (taps is None or taps.axes is None):

@@ -23,7 +23,7 @@ from layoutc.layout.tuples import collapse, coordinate_of, leaves, regroup, show
 Operand: TypeAlias = "int | Layout | ComposedLayout"
 Tiler: TypeAlias = "Operand | tuple[Tiler, ...] | None"
 
-GLANCE = 2**10          # values that settle nearly every refit
+GLANCE = 2**10          # values that settle nearly every fit
 
 
 def as_layout(value: object, what: str = "operand") -> AnyLayout:
@@ -229,14 +229,16 @@ def digits_of(position: int, places: Sequence[Mode]) -> list[int]:
 
 def by_evaluation(left: Layout, right: Layout, places: Sequence[Mode]) -> list[list[Mode]]:
     """The modes of the composition from its values. Raises LayoutError with the first coordinate that none fit."""
-    positions = first_values(right.leaves, min(right.size, DECIDABLE))
-    below = next((k for k, position in enumerate(positions) if position < 0), None)
-    extents = leaves(right.shape)
-    refined = fit(values_at(places, positions[:below]), extents)
-    if isinstance(refined, Misfit):
-        raise no_layout(left, right, refined)
-    if below is not None:
-        raise below_zero(left, positions[below], coordinate_of(below, right.shape))
+    refined: list[list[Mode]] = []
+    for count in (min(right.size, GLANCE), min(right.size, DECIDABLE)):
+        positions = first_values(right.leaves, count)
+        below = next((k for k, position in enumerate(positions) if position < 0), None)
+        outcome = fit(values_at(places, positions[:below]), leaves(right.shape))
+        if isinstance(outcome, Misfit):
+            raise no_layout(left, right, outcome)
+        if below is not None:
+            raise below_zero(left, positions[below], coordinate_of(below, right.shape))
+        refined = outcome
     if right.size > DECIDABLE:
         raise too_large(f"`composition({left}, {right})`", right.size)
     return refined

@@ -12,7 +12,6 @@ from layoutc.layout.layout import (
     endless,
     first_values,
     mode_number,
-    value_at,
     values_at,
 )
 from layoutc.layout.swizzles import Swizzle
@@ -82,7 +81,7 @@ class ComposedLayout:
         """The value at a coordinate, as of a Layout."""
         value = self.inner(*coordinate)
         for outer in reversed(self.outer):
-            value = outer(value) if isinstance(outer, Swizzle) else value_at(outer, value)
+            value = outer(value)
         return value
 
     def __getitem__(self, k: int) -> ComposedLayout:

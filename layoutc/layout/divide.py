@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias, overload
 
-from layoutc.layout.compose import Operand, Tiler, as_layout, compose, plain_layout
+from layoutc.layout.compose import Operand, Tiler, as_layout, compose_layouts, plain_layout
 from layoutc.layout.composed import AnyLayout, ComposedLayout
 from layoutc.layout.errors import refusal
 from layoutc.layout.gaps import complement, first_hole
 from layoutc.layout.layout import Layout
 from layoutc.layout.tuples import coordinate_of
 
-Split: TypeAlias = "Callable[[Layout, Layout], Layout]"      # gives two modes
+Split: TypeAlias = "Callable[[Layout, Layout], tuple[Layout, Layout]]"      # what each tile holds, and the rest
+Gather: TypeAlias = "Callable[[Parts], Layout]"
 
 
 @overload
@@ -29,17 +31,14 @@ def logical_divide(layout: Operand, tiler: Tiler) -> AnyLayout:
     """
     whole = as_layout(layout)
     if isinstance(whole, ComposedLayout):
-        if isinstance(tiler, tuple):
-            return ComposedLayout(whole.outer, logical_divide(whole.inner, tiler))
-        return compose(whole, tiles(plain_layout(tiler, "tiler"), whole.size))
+        return ComposedLayout(whole.outer, by_mode(whole.inner, tiler, divide))
     return by_mode(whole, tiler, divide)
 
 
-def divide(layout: Layout, tiler: Layout) -> Layout:
+def divide(layout: Layout, tiler: Layout) -> tuple[Layout, Layout]:
     """Tile and rest of one layout by one tiler."""
-    result = compose(layout, tiles(tiler, layout.size))
-    assert isinstance(result, Layout)
-    return result
+    tile, rest = compose_layouts(layout, tiles(tiler, layout.size))
+    return tile, rest
 
 
 def tiles(tiler: Layout, count: int) -> Layout:
@@ -68,23 +67,32 @@ def by_mode(layout: Layout, tiler: Tiler, split: Split) -> Layout:
     if tiler is None:
         return layout
     if not isinstance(tiler, tuple):
-        return split(layout, plain_layout(tiler, "tiler"))
+        return Layout.of(split(layout, plain_layout(tiler, "tiler")))
     modes = matching_modes(layout, tiler)
     parts = [by_mode(mode, entry, split) for mode, entry in zip(modes, tiler, strict=False)]
     return Layout.of([*parts, *modes[len(tiler):]])
 
 
-def unzipped(layout: Layout, tiler: Tiler, split: Split) -> tuple[Layout, Layout]:
-    """What falls to the tiles and what falls to the rest, each gathered over the modes of a tuple."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What falls to the tiles and what to the rest, mode by mode of the tiler."""
+
+    tiles: tuple[Layout, ...]
+    rests: tuple[Layout, ...]
+    by_mode: bool                   # of a tuple; else one tile and one rest
+
+
+def unzipped(layout: Layout, tiler: Tiler, split: Split) -> Parts:
+    """A divide or product with the parts of each mode held apart."""
     if tiler is None:
-        return Layout(1, 0), layout
+        return Parts((Layout(1, 0),), (layout,), False)
     if not isinstance(tiler, tuple):
-        first, second = split(layout, plain_layout(tiler, "tiler"))
-        return first, second
+        tile, rest = split(layout, plain_layout(tiler, "tiler"))
+        return Parts((tile,), (rest,), False)
     modes = matching_modes(layout, tiler)
-    pairs = [unzipped(mode, entry, split) for mode, entry in zip(modes, tiler, strict=False)]
-    rest = [second for _, second in pairs]
-    return Layout.of([first for first, _ in pairs]), Layout.of([*rest, *modes[len(tiler):]])
+    parts = [unzipped(mode, entry, split) for mode, entry in zip(modes, tiler, strict=False)]
+    rests = [Layout.of(part.rests) for part in parts]
+    return Parts(tuple(Layout.of(part.tiles) for part in parts), (*rests, *modes[len(tiler):]), True)
 
 
 def matching_modes(layout: Layout, tiler: tuple[Tiler, ...]) -> tuple[Layout, ...]:
@@ -97,28 +105,29 @@ def matching_modes(layout: Layout, tiler: tuple[Tiler, ...]) -> tuple[Layout, ..
     return layout.modes
 
 
-def zipped(layout: Operand, tiler: Tiler, split: Split) -> AnyLayout:
-    """The two gathered modes of a plain layout, or those of the inner one behind the same maps."""
+def gathered(layout: Operand, tiler: Tiler, split: Split, gather: Gather) -> AnyLayout:
+    """The gathered parts of a plain layout, or those of the inner one behind the same maps."""
     whole = as_layout(layout)
-    if isinstance(whole, Layout):
-        return Layout.of(unzipped(whole, tiler, split))
-    if split is divide and not isinstance(tiler, tuple):
-        return logical_divide(whole, tiler)
-    inner = zipped(whole.inner, tiler, split)
-    assert isinstance(inner, Layout)
-    return ComposedLayout(whole.outer, inner)
+    if isinstance(whole, ComposedLayout):
+        return ComposedLayout(whole.outer, gather(unzipped(whole.inner, tiler, split)))
+    return gather(unzipped(whole, tiler, split))
 
 
-def opened(layout: AnyLayout, *unpack: bool) -> AnyLayout:
-    """The modes of a layout, those marked replaced by their own modes."""
-    if isinstance(layout, ComposedLayout):
-        inner = opened(layout.inner, *unpack)
-        assert isinstance(inner, Layout)
-        return ComposedLayout(layout.outer, inner)
-    parts: list[Layout] = []
-    for mode, marked in zip(layout.modes, unpack, strict=True):
-        parts += mode.modes if marked else [mode]
-    return Layout.of(parts)
+def zipped(parts: Parts) -> Layout:
+    """``((tile0, tile1, …), (rest0, rest1, …))``."""
+    return Layout.of([Layout.of(parts.tiles), Layout.of(parts.rests)])
+
+
+def tiled(parts: Parts) -> Layout:
+    """``((tile0, tile1, …), rest0, rest1, …)``; of a single tiler the rest's own modes."""
+    return Layout.of([Layout.of(parts.tiles), *(parts.rests if parts.by_mode else parts.rests[0].modes)])
+
+
+def flat(parts: Parts) -> Layout:
+    """``(tile0, tile1, …, rest0, rest1, …)``; of a single tiler the own modes of tile and rest."""
+    if parts.by_mode:
+        return Layout.of([*parts.tiles, *parts.rests])
+    return Layout.of([*parts.tiles[0].modes, *parts.rests[0].modes])
 
 
 @overload
@@ -127,7 +136,7 @@ def zipped_divide(layout: int | Layout, tiler: Tiler) -> Layout: ...
 def zipped_divide(layout: ComposedLayout, tiler: Tiler) -> AnyLayout: ...
 def zipped_divide(layout: Operand, tiler: Tiler) -> AnyLayout:
     """As logical_divide, gathered to ``((tile0, tile1, …), (rest0, rest1, …))``."""
-    return zipped(layout, tiler, divide)
+    return gathered(layout, tiler, divide, zipped)
 
 
 @overload
@@ -136,7 +145,7 @@ def tiled_divide(layout: int | Layout, tiler: Tiler) -> Layout: ...
 def tiled_divide(layout: ComposedLayout, tiler: Tiler) -> AnyLayout: ...
 def tiled_divide(layout: Operand, tiler: Tiler) -> AnyLayout:
     """As logical_divide, gathered to ``((tile0, tile1, …), rest0, rest1, …)``."""
-    return opened(zipped(layout, tiler, divide), False, True)
+    return gathered(layout, tiler, divide, tiled)
 
 
 @overload
@@ -145,4 +154,4 @@ def flat_divide(layout: int | Layout, tiler: Tiler) -> Layout: ...
 def flat_divide(layout: ComposedLayout, tiler: Tiler) -> AnyLayout: ...
 def flat_divide(layout: Operand, tiler: Tiler) -> AnyLayout:
     """As logical_divide, gathered to ``(tile0, tile1, …, rest0, rest1, …)``."""
-    return opened(zipped(layout, tiler, divide), True, True)
+    return gathered(layout, tiler, divide, flat)

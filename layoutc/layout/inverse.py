@@ -12,7 +12,7 @@ from layoutc.layout.errors import DECIDABLE, LayoutError, refusal, too_large
 from layoutc.layout.gaps import not_injective
 from layoutc.layout.injective import first_repeat
 from layoutc.layout.layout import Layout, Mode, from_modes, merged, prefix_products
-from layoutc.layout.search import Exhausted, search_layout
+from layoutc.layout.search import ExhaustedError, search_layout
 from layoutc.layout.swizzles import Swizzle
 from layoutc.layout.tuples import coordinate_of, show
 
@@ -120,7 +120,7 @@ def searched_inverse(layout: Layout) -> Layout:
         raise too_large(f"the left inverse of `{layout}`", layout.size)
     try:
         found = search_layout(layout.values)
-    except Exhausted:
+    except ExhaustedError:
         raise too_large(f"the left inverse of `{layout}`", layout.size) from None
     if isinstance(found, int):
         raise no_left_inverse(layout, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,6 @@ from layoutc.layout.tuples import (
     congruent,
     depth_of,
     leaves,
-    product,
     regroup,
     show,
 )
@@ -42,6 +42,7 @@ class Layout:
 
     shape: IntTuple
     stride: IntTuple
+    leaves: tuple[Mode, ...]        # extent and stride of every leaf, from left to right
 
     def __init__(self, shape: IntTuple, stride: IntTuple | None = None) -> None:
         shape = checked(shape, "shape")
@@ -56,6 +57,7 @@ class Layout:
             )
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "stride", stride)
+        object.__setattr__(self, "leaves", tuple(zip(leaves(shape), leaves(stride), strict=True)))
         check_range(self)
 
     @staticmethod
@@ -77,11 +79,6 @@ class Layout:
         return Layout(collapse(mode.shape for mode in modes), collapse(mode.stride for mode in modes))
 
     @property
-    def leaves(self) -> list[Mode]:
-        """Extent and stride of every leaf, from left to right."""
-        return list(zip(leaves(self.shape), leaves(self.stride), strict=True))
-
-    @property
     def modes(self) -> tuple[Layout, ...]:
         """The top-level modes; a layout of one extent is its own only mode."""
         if isinstance(self.shape, int) or isinstance(self.stride, int):
@@ -91,7 +88,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return product(self.shape)
+        return math.prod(extent for extent, _ in self.leaves)
 
     @property
     def least(self) -> int:
@@ -132,8 +129,7 @@ class Layout:
 
     def __call__(self, *coordinate: object) -> int:
         """The value at a coordinate: an integer, or nested like the shape with integers for any part of it."""
-        whole = coordinate[0] if len(coordinate) == 1 else coordinate
-        return value_at(self, whole)
+        return value_at(self.shape, self.stride, coordinate)
 
     def __getitem__(self, k: int) -> Layout:
         """Mode k."""
@@ -256,21 +252,32 @@ def values_at(modes: Sequence[Mode], indices: Sequence[int]) -> list[int]:
     return [total + index * stride for total, index in zip(totals, indices, strict=True)]
 
 
-def value_at(layout: Layout, coordinate: object) -> int:
-    """The value of a layout at a coordinate that is weakly congruent with its shape. Raises LayoutError."""
+def value_at(shape: IntTuple, stride: IntTuple, coordinate: object) -> int:
+    """The value of ``shape:stride`` at a coordinate that is weakly congruent with the shape. Raises LayoutError."""
     while isinstance(coordinate, (tuple, list)) and len(coordinate) == 1:
         coordinate = coordinate[0]
     if isinstance(coordinate, (tuple, list)):
-        modes = layout.modes
-        if len(coordinate) != len(modes) or isinstance(layout.shape, int):
-            raise coordinate_error(f"coordinate {tuple(coordinate)} does not fit the shape {show(layout.shape)}")
-        return sum(value_at(mode, part) for mode, part in zip(modes, coordinate, strict=True))
+        if isinstance(shape, int) or isinstance(stride, int) or len(coordinate) != len(shape):
+            raise coordinate_error(f"coordinate {tuple(coordinate)} does not fit the shape {show(shape)}")
+        return sum(map(value_at, shape, stride, coordinate))
+    index = index_of(coordinate)
+    if isinstance(stride, int):
+        return index * stride
+    if index < 0 and len(endless(Layout(shape, stride))) > 1:
+        raise coordinate_error(f"coordinate {index} of `{show(shape)}:{show(stride)}` is below 0")
+    value, extents, strides = 0, leaves(shape), leaves(stride)
+    for extent, step in zip(extents[:-1], strides[:-1], strict=True):
+        index, digit = divmod(index, extent)
+        value += digit * step
+    return value + index * strides[-1]
+
+
+def index_of(coordinate: object) -> int:
+    """A coordinate, or a part of one, that is an integer. Raises LayoutError."""
     index = as_integer(coordinate)
     if index is None:
         raise coordinate_error(f"a coordinate is made of integers, not {type(coordinate).__name__}")
-    if index < 0 and len(endless(layout)) > 1:
-        raise coordinate_error(f"coordinate {index} of `{layout}` is below 0")
-    return values_at(layout.leaves, [index])[0]
+    return index
 
 
 def coordinate_error(message: str) -> LayoutError:

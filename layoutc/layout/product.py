@@ -6,7 +6,7 @@ from typing import overload
 
 from layoutc.layout.compose import Operand, Tiler, as_layout, compose_layouts, plain_layout
 from layoutc.layout.composed import AnyLayout, ComposedLayout
-from layoutc.layout.divide import by_mode, opened, zipped
+from layoutc.layout.divide import by_mode, flat, gathered, tiled, zipped
 from layoutc.layout.gaps import gaps_of
 from layoutc.layout.layout import Layout, from_modes
 
@@ -29,11 +29,11 @@ def logical_product(block: Operand, tiler: Tiler) -> AnyLayout:
     return by_mode(whole, tiler, multiply)
 
 
-def multiply(block: Layout, tiler: Layout) -> Layout:
-    """A block and its copies as two modes."""
+def multiply(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
+    """A block and where its copies begin."""
     gaps = gaps_of(block)
     free = from_modes([*((n, d) for n, d in gaps.modes if n > 1), (1, gaps.period)])
-    return Layout.of([block, compose_layouts(free, tiler)])
+    return block, compose_layouts(free, tiler)
 
 
 @overload
@@ -42,7 +42,7 @@ def zipped_product(block: int | Layout, tiler: Tiler) -> Layout: ...
 def zipped_product(block: ComposedLayout, tiler: Tiler) -> AnyLayout: ...
 def zipped_product(block: Operand, tiler: Tiler) -> AnyLayout:
     """As logical_product, gathered to ``((block0, block1, …), (copies0, copies1, …))``."""
-    return zipped(block, tiler, multiply)
+    return gathered(block, tiler, multiply, zipped)
 
 
 @overload
@@ -51,7 +51,7 @@ def tiled_product(block: int | Layout, tiler: Tiler) -> Layout: ...
 def tiled_product(block: ComposedLayout, tiler: Tiler) -> AnyLayout: ...
 def tiled_product(block: Operand, tiler: Tiler) -> AnyLayout:
     """As logical_product, gathered to ``((block0, block1, …), copies0, copies1, …)``."""
-    return opened(zipped(block, tiler, multiply), False, True)
+    return gathered(block, tiler, multiply, tiled)
 
 
 @overload
@@ -60,7 +60,7 @@ def flat_product(block: int | Layout, tiler: Tiler) -> Layout: ...
 def flat_product(block: ComposedLayout, tiler: Tiler) -> AnyLayout: ...
 def flat_product(block: Operand, tiler: Tiler) -> AnyLayout:
     """As logical_product, gathered to ``(block0, block1, …, copies0, copies1, …)``."""
-    return opened(zipped(block, tiler, multiply), True, True)
+    return gathered(block, tiler, multiply, flat)
 
 
 @overload
@@ -93,8 +93,10 @@ def by_rank(block: Operand, tiler: int | Layout, block_first: bool) -> AnyLayout
         return ComposedLayout(whole.outer, inner)
     modes = max(whole.rank, copies.rank)
     own, repeated = multiply(padded(whole, modes), padded(copies, modes))
-    pairs = zip(own, repeated, strict=True) if block_first else zip(repeated, own, strict=True)
-    return Layout.of([Layout.of(pair) for pair in pairs])
+    first, second = (own, repeated) if block_first else (repeated, own)
+    if modes == 1:
+        return Layout.of([first, second])
+    return Layout.of([Layout.of(pair) for pair in zip(first, second, strict=True)])
 
 
 def padded(layout: Layout, modes: int) -> Layout:

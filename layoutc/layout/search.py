@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from layoutc.layout.layout import Mode, values_at
 from layoutc.layout.tuples import GREATEST
 
-EFFORT = 1_000_000      # unknowns looked at, equation by equation, before a search gives up; about two seconds
+EFFORT = 500_000        # unknowns looked at, equation by equation, before a search gives up; about a second
 CHUNK = 1024
 
 
-class Exhausted(Exception):
+class ExhaustedError(Exception):
     """The search has spent its effort without an answer."""
 
 
@@ -63,7 +63,7 @@ def dot(a: Sequence[int], b: Sequence[int]) -> int:
 def search_layout(positions: Sequence[int]) -> list[Mode] | int:
     """The modes of a layout R with ``R(positions[i]) == i`` for all i; else the first i for which there is none.
 
-    The positions are distinct, and 0 is the first. Raises Exhausted after a fixed effort.
+    The positions are distinct, and 0 is the first. Raises ExhaustedError after a fixed effort.
     """
     modes = Search(positions).run()
     if modes is not None:
@@ -100,14 +100,12 @@ class Search:
         self.overflowed = False
 
     def run(self) -> list[Mode] | None:
-        """The modes of a layout through all points, None if there is none. Raises Exhausted."""
+        """The modes of a layout through all points, None if there is none. Raises ExhaustedError."""
         first = Solutions((), ()).with_unknown()
-        if self.positions[0] < 0:
-            found = self.through_all_linearly(first)
-        else:
-            found = self.descend(0, (), 1, first)
+        below = self.positions[0] < 0
+        found = self.through_all_linearly(first) if below else self.descend(0, (), 1, first)
         if found is None and self.overflowed:
-            raise Exhausted
+            raise ExhaustedError
         return found
 
     def through_all_linearly(self, solutions: Solutions) -> list[Mode] | None:
@@ -182,10 +180,10 @@ class Search:
         return list(zip((*extents, last), solutions.start, strict=True))
 
     def spend(self, effort: int) -> None:
-        """Count effort. Raises Exhausted when there is none left."""
+        """Count effort. Raises ExhaustedError when there is none left."""
         self.effort -= effort + 1
         if self.effort < 0:
-            raise Exhausted
+            raise ExhaustedError
 
 
 def digits(position: int, extents: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lark import Token, Tree
+from lark import Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
@@ -182,8 +182,6 @@ def _chain(s: _Surprise) -> RefusedError | None:
 
 
 def _written(s: _Surprise, node: object) -> str:
-    while isinstance(node, Tree) and len(node.children) == 1:
-        node = node.children[0]
     span = getattr(node, "span", None)
     text = " ".join(s.text[span.start:span.end].split()) if isinstance(span, Span) else ""
     return text if 0 < len(text) <= 30 else "…"
@@ -263,12 +261,13 @@ def _no_indices(s: _Surprise) -> RefusedError | None:
     before = s.word_before()
     if s.accepts != {"LSQB"} or before is None:
         return None
+    name = before.id if len(before.id) <= 40 else f"{before.id[:37]}…"
     if s.token in (",", ")"):
-        return _refuse("syntax", f"the tensor's extents are missing after `{before.id}`", s.span, "`[` is expected",
-                       f"a scalar is `{before.id}[]`, a matrix `{before.id}[H, W]`")
+        return _refuse("syntax", f"the tensor's extents are missing after `{name}`", s.span, "`[` is expected",
+                       f"a scalar is `{name}[]`, a matrix `{name}[H, W]`")
     if s.token == "=":
-        return _refuse("syntax", f"`{before.id}` is defined without its indices", s.span, "`[` is expected",
-                       f"write `{before.id}[i, j] = …`, for a scalar `{before.id}[] = …`")
+        return _refuse("syntax", f"`{name}` is defined without its indices", s.span, "`[` is expected",
+                       f"write `{name}[i, j] = …`, for a scalar `{name}[] = …`")
     return None
 
 

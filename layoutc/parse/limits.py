@@ -53,9 +53,9 @@ def watched(parser: InteractiveParser, numbers: Iterator[int]) -> Iterator[Token
     for token in parser.iter_parse():
         if next(numbers) >= MOST_TOKENS:
             raise _too_long(span_of(token))
-        if token in ("(", "["):
+        if token.type in ("LPAR", "LSQB"):
             depth += 1
-        elif token in (")", "]"):
+        elif token.type in ("RPAR", "RSQB"):
             depth -= 1
         if depth > DEEPEST or len(parser.parser_state.state_stack) > _MOST_PENDING:
             raise _too_deep(span_of(token))
@@ -69,6 +69,8 @@ def check_depth(declaration: Declaration) -> None:
         deep = next((node for node in level if not isinstance(node, Binder | Range)), None)
         if depth >= DEEPEST and deep:
             raise _too_deep(deep.span)
+        if not level:
+            return
         level = [child for node in level for child in _compounds(node)]
 
 

@@ -39,7 +39,7 @@ _SIGNS = {
     "LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{", "RBRACE": "}", "COMMA": ",", "COLON": ":",
     "EQUAL": "=", "UNTIL": "..", "THROUGH": "..=", "__ANON_0": "->",
 }
-_OPERATORS = {"PLUS", "MINUS", "TIMES", "POWER", "COMPARE", "AND", "OR"}
+_BINARY = {"PLUS", "TIMES", "POWER", "COMPARE", "AND", "OR"}
 _EXPRESSION = {"INTEGER", "FLOAT", "WORD_NUMBER", "REDUCE", "NAME", "LPAR", "MINUS", "NOT"}
 _GROUPS = (
     ({"LET", "NAME"}, {"NAME", "VIA", "WARP", "IN", "AS", "HALO", "DOUBLE", *DECLARATIONS, *CLAUSES, *WAYS},
@@ -55,9 +55,9 @@ def expected(accepts: Collection[str]) -> str:
     """What may come next, such as ``a name or `)` ``."""
     rest = set(accepts) - _SILENT
     parts = []
-    if "PLUS" in rest:      # an expression stands before, which any of these could only continue
-        parts.append("an operator")
-        rest -= {"COLON", "LSQB", "LPAR", *_OPERATORS}
+    if rest & _BINARY:      # an expression stands before, which any of these could only continue
+        parts += ["an operator"] if "PLUS" in rest else []
+        rest -= {"COLON", "LSQB", "LPAR", "MINUS", *_BINARY}
     for mark, words, phrase in _GROUPS:
         if mark <= rest:
             parts.append(phrase)

@@ -63,7 +63,7 @@ def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
     axes, extents = in_whole_vectors(s, vector)
     origin = tuple(frame.origin(a.index) * a.scale + a.low for a in axes)
     frame.shared_bytes += prod(extents) * (compute_type(s.type) if is_let else s.type).bytes
-    frame.lowering.emit(Shared(register_type(s.type) if is_let else c_type(s.type), array, extents))
+    frame.lowering.emit(Shared(register_type(s.type) if is_let else c_type(s.type), array, extents or (1,)))
     return InBox(array, s.type, axes, extents, origin, partial=s.halo_global)
 
 

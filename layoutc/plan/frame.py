@@ -55,8 +55,6 @@ class Frame:
             names.release(self.arrays[s.name])
         self.extents: dict[str, Expr] = {e: Name(names.take(e), 0) for e in kernel.extents}
         self.spelled = {i: names.take(i) for i in self.indices}      # index -> its variable
-        for word in ("thread", "item", "block"):
-            names.take(word)
         self.lowering = Lowering(kernel, names, self._places(), choice.unroll)
         self.shared_bytes = 0                                        # of the arrays declared so far
         self._origins: dict[str, Expr] = {}                          # index -> the tile's first

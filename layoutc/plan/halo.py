@@ -172,7 +172,7 @@ class Accesses:
     def _expand(
         self, stage: Stage, at: tuple[Expr | None, ...], times: int, folded: bool, seen: set[object]
     ) -> Iterator[tuple[Access, int]]:
-        if None not in at and (stage.name, at, folded) in seen:
+        if (None not in at or folded) and (stage.name, at, folded) in seen:
             return
         seen.add((stage.name, at, folded))
         folds = folded or None in at or any(r is not None and r.name != "constant" for s in stage.edges for r in s)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import assert_never
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, multiply, terms
-from layoutc.plan.halo import Env, as_index
+from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, multiply, not_negative, terms
+from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.names import Names
 from layoutc.plan.network import median_network
 from layoutc.plan.places import InBox, InConstant, InGlobal, Place, between, constants, fold, row_major
@@ -36,6 +36,15 @@ RENAMED = {
     "abs": "absolute", "round": "rint", "isnan": "is_nan", "isinf": "is_inf",
 }
 UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
+MOST_EVALUATIONS = 512  # of lets in one text; through lets that fold into their domains they multiply
+
+
+class EvaluationsError(Exception):
+    """A let that would be written out too often."""
+
+    def __init__(self, stage: p.Stage) -> None:
+        super().__init__(stage.name)
+        self.stage = stage
 
 
 class Lowering:
@@ -53,6 +62,7 @@ class Lowering:
         self._known: list[dict[object, Text]] = []
         self._wide: set[str] = set()
         self._boxes = True                      # whether boxes hold what is read here
+        self._evaluated = 0                     # lets written out
 
     # ---- blocks
 
@@ -146,11 +156,29 @@ class Lowering:
 
     def _subscript(self, v: p.Value, env: Env) -> Expr:
         index = as_index(v, env)
-        if index is not None:
+        if index is not None and (isinstance(v, p.Index) or not self._holds_data(v, env)):
             return index
-        name = self.let("i64", "at", self.value(v, env))
+        return self._wide_name(self.value(v, env))
+
+    def _wide_name(self, value: Text) -> Name:
+        """A variable of 64 bits that data decide; arithmetic on it wraps, as index expressions do not."""
+        name = self.let("i64", "at", value)
         self._wide.add(name)
         return Name(name)
+
+    def _less(self, subscript: Expr, low: Expr) -> Expr:
+        if not self._is_wide(subscript) or low == Int(0):
+            return subscript - low
+        return self._wide_name(Function("sub", (subscript, Function("i64", (low,)))))
+
+    def _is_wide(self, e: Expr) -> bool:
+        return isinstance(e, Name) and e.id in self._wide
+
+    def _holds_data(self, v: p.Value, env: Env) -> bool:
+        """Whether an index in it stands for a place that data decide."""
+        if isinstance(v, p.Index):
+            return self._is_wide(env[v.name])
+        return any(self._holds_data(child, env) for child in children(v))
 
     def _in_box(self, place: InBox, subscripts: tuple[Expr, ...], env: Env) -> Text:
         at = tuple(s.over(self.local) - o for s, o in zip(subscripts, place.origin, strict=True))
@@ -180,7 +208,7 @@ class Lowering:
         folded: list[Expr] = []
         outside: list[tuple[Expr, p.Value]] = []
         for subscript, n, (low, high) in zip(subscripts, extents, edges, strict=True):
-            n_here = Call("i64", (n,)) if isinstance(subscript, Name) and subscript.id in self._wide else n
+            n_here = Call("i64", (n,)) if self._is_wide(subscript) else n
             low, high = (None if safe else r for r, safe in zip((low, high), self._inside(subscript, n), strict=True))
             folded.append(fold(subscript, n_here, low, high))
             for test, value in constants(subscript, n_here, low, high):
@@ -193,10 +221,9 @@ class Lowering:
     def _inside(self, subscript: Expr, n: Expr) -> tuple[bool, bool]:
         """Whether the subscript is known not to be below 0, and to be below n."""
         low = subscript.interval[0]
-        highest = {k: limit - 1 for k, limit in self.limits.items()}
-        if any(isinstance(f, Name) and f.id in highest and c < 0 for f, c in terms(subscript)):
+        if any(isinstance(f, Name) and f.id in self.limits and c < 0 for f, c in terms(subscript)):
             return low is not None and low >= 0, False
-        room = (n - 1 - subscript.over(highest)).interval[0]
+        room = (n - 1 - subscript.over(_Greatest(self.limits))).interval[0]
         return low is not None and low >= 0, room is not None and room >= 0
 
     # ---- lets
@@ -206,6 +233,9 @@ class Lowering:
         for known in reversed(self._known):
             if key in known:
                 return known[key]
+        self._evaluated += 1
+        if self._evaluated > MOST_EVALUATIONS:
+            raise EvaluationsError(stage)
         value = self.extended(stage, subscripts, env) if stage.edges else self.formula(stage, subscripts, env)
         if not isinstance(value, Held):
             value = Held(self.let(register_type(stage.type), stage.name, value))
@@ -221,22 +251,23 @@ class Lowering:
         assert stage.domain is not None
         bounds = [(as_index(a, env), as_index(b, env)) for a, b in stage.domain]
         lows, highs = [a for a, _ in bounds if a is not None], [b for _, b in bounds if b is not None]
-        extents = tuple(high - low for low, high in zip(lows, highs, strict=True))
-        from_low = tuple(s - low for s, low in zip(subscripts, lows, strict=True))
+        extents = tuple(not_negative(high - low) for low, high in zip(lows, highs, strict=True))
+        from_low = tuple(self._less(s, low) for s, low in zip(subscripts, lows, strict=True))
         folded, outside = self._edges(stage.edges, from_low, extents)
-        at = tuple(self._folded(stage, n, f + low, s, high)
+        at = tuple(self._folded(stage, n, f + low, s, (low, high))
                    for n, (f, low, s, high) in enumerate(zip(folded, lows, subscripts, highs, strict=True)))
         before, self._boxes = self._boxes, self._boxes and at == subscripts
         value = self._guarded(stage, at, outside, env)
         self._boxes = before
         return value
 
-    def _folded(self, stage: p.Stage, axis: int, folded: Expr, subscript: Expr, high: Expr) -> Expr:
+    def _folded(self, stage: p.Stage, axis: int, folded: Expr, subscript: Expr, domain: tuple[Expr, Expr]) -> Expr:
         if folded == subscript:
             return subscript
+        low, high = domain
         name = self.let("Index", f"{stage.name}_{stage.indices[axis]}", folded)
         self.limits[name] = high
-        return Name(name, 0 if high.interval[0] is not None else None)
+        return Name(name, low.interval[0])
 
     def _guarded(
         self, stage: p.Stage, at: tuple[Expr, ...], outside: list[tuple[Expr, p.Value]], env: Env
@@ -330,7 +361,8 @@ class Lowering:
         self.emit(Registers(register_type(r.type), window, count))
         self._fill(r, r.binders, dict(env), window, Int(0))
         pairs = tuple(f"{low}, {high}" for low, high in median_network(count))
-        self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
+        if pairs:
+            self.emit(Network(window, self.names.take("exchange"), pairs, len(pairs)))
         return Element(window, Int(count // 2))
 
     def _fill(
@@ -345,3 +377,19 @@ class Lowering:
             assert low is not None
             assert high is not None
             self._fill(r, tuple(rest), inner, window, multiply(at, high - low) + (inner[first.name] - low))
+
+
+class _Greatest(Mapping[str, Expr]):
+    """The greatest values of variables that stay below a limit."""
+
+    def __init__(self, limits: Mapping[str, Expr]) -> None:
+        self._limits = limits
+
+    def __getitem__(self, name: str) -> Expr:
+        return self._limits[name] - 1
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._limits)
+
+    def __len__(self) -> int:
+        return len(self._limits)

@@ -46,12 +46,14 @@ bf16 add sub mul neg mul_add floor_div floor_mod power minimum maximum minimum_n
 absolute sign is_nan is_inf order convert infinity not_a_number within nearest reflect mirror wrap
 """)
 
+OURS = _words("thread item block")      # every kernel has them, under these names
+
 
 class Names:
     """The names of one text. The spec's own come first and keep their spelling; derived ones step aside."""
 
     def __init__(self) -> None:
-        self._taken = set(CPP | CUDA | RUNTIME)
+        self._taken = set(CPP | CUDA | RUNTIME | OURS)
 
     def take(self, wanted: str) -> str:
         """A free C++ identifier, as near to ``wanted`` as can be; taken from now on."""

@@ -25,9 +25,10 @@ class Ownership:
         return tuple(p.over({"item": Int(0)}) for p in self.places)
 
 
-def thread_and_item(threads: int, items: int) -> tuple[Name, Expr]:
-    """The two variables with their bounds; a lone item is the number 0."""
-    return Name("thread", 0, threads - 1), Name("item", 0, items - 1) if items > 1 else Int(0)
+def thread_and_item(threads: int, items: int) -> tuple[Expr, Expr]:
+    """The two variables with their bounds; a lone thread or item is the number 0."""
+    return (Name("thread", 0, threads - 1) if threads > 1 else Int(0),
+            Name("item", 0, items - 1) if items > 1 else Int(0))
 
 
 def unravel(position: Expr, extents: tuple[int, ...]) -> tuple[Expr, ...]:

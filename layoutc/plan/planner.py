@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from layoutc.diagnostics import LayoutcError
 from layoutc.plan.choose import Chooser
 from layoutc.plan.head import head
+from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Plan, Signature, Target
+from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import File
 from layoutc.plan.strategies.tile import plan_tile
-from layoutc.resolve.program import Equation, Kernel, Program, Schedule
+from layoutc.resolve.program import Equation, Kernel, Program, Schedule, Stage
 
 
 def make_plan(
@@ -17,7 +20,8 @@ def make_plan(
     """The plan of a kernel under a schedule (None: the compiler's own).
 
     Raises:
-        LayoutcError: a clause cannot be honoured; the diagnostic stands at the clause.
+        LayoutcError: a clause cannot be honoured (the diagnostic stands at the clause), or a let would have to be
+            written out too often.
     """
     names = Names()
     passes, functions = [], []
@@ -27,13 +31,22 @@ def make_plan(
         choice = chooser.choose()
         own = names.copy()
         name = entry if number == 0 else names.take(f"{kernel.name}_{equations[0].output}")
-        made, function = plan_tile(kernel, choice, signature, own, name)
+        try:
+            made, function = plan_tile(kernel, choice, signature, own, name)
+        except EvaluationsError as error:
+            raise _too_many(program, error.stage) from None
         chooser.staging.check_budget(made.shared_bytes)
         passes.append(made)
         functions.append(function)
     index = "i64" if signature.wide else "int"
     file = File(head(kernel, schedule, tuple(passes)), index, tuple(functions))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)
+
+
+def _too_many(program: Program, stage: Stage) -> LayoutcError:
+    return refusal(
+        program, "too-many-evaluations", f"each output would evaluate lets at more than {MOST_EVALUATIONS} places",
+        stage.span, "make two kernels of it, or leave out edge rules of lets that read one another")
 
 
 def default_signature(kernel: Kernel) -> Signature:

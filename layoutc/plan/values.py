@@ -154,8 +154,8 @@ Text = Literal | Variable | Element | Operation | Prefix | Function | Choice | E
 def convert(value: Text, source: Type, target: Type) -> Text:
     """``value`` as the language casts it: from a register of ``source`` to one of ``target``."""
     if target in (F16, BF16):
-        narrow = Function(target.name, (convert(value, source, F32 if source != F64 else F64),))
-        return value if source == target else Function("float", (narrow,))
+        how = target.name if source.is_float else f"convert<{target.name}>"
+        return Function("float", (Function(how, (value,)),))
     held, wanted = compute_type(source), compute_type(target)
     if held == wanted:
         return value

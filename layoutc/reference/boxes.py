@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.resolve.demand import demand
+from layoutc.resolve.demand import Demand
 from layoutc.resolve.extents import Extents, evaluate_index
 from layoutc.resolve.program import (
     Binary,
     Call,
     Cast,
     Compare,
-    Kernel,
     Logic,
     Read,
     Reduce,
@@ -44,18 +43,23 @@ def binder_ranges(reduce: Reduce, extents: Extents) -> list[tuple[int, int]]:
     return [(int(evaluate_index(b.low, extents)), int(evaluate_index(b.high, extents))) for b in reduce.binders]
 
 
-def stage_boxes(kernel: Kernel, extents: Extents) -> dict[str, Box]:
+def stage_boxes(read: Demand) -> dict[str, Box]:
     """The box over which each let is evaluated once; a let without one is evaluated where it is read."""
-    read = demand(kernel, extents)
     boxes: dict[str, Box] = {}
-    for stage in kernel.stages:
-        hull = read.inside.get(stage.name)
-        if hull is None or None in hull:
+    for name, hull in read.inside.items():
+        if None in hull:
             continue
-        box = tuple((i[0], i[1] + 1) for i in hull if i is not None)
-        if prod(max(b - a, 0) for a, b in box) <= HELD_POINTS:
-            boxes[stage.name] = box
+        box = tuple((i[0], max(i[1] + 1, i[0])) for i in hull if i is not None)
+        if prod(b - a for a, b in box) <= HELD_POINTS:
+            boxes[name] = box
     return boxes
+
+
+def hull_of(places: tuple[Array, ...]) -> tuple[tuple[int, int], ...] | None:
+    """The hull of some places, ends included; None where it has many more points than they."""
+    hull = tuple((int(p.min()), int(p.max())) for p in places)
+    points = prod(np.broadcast_shapes(*(p.shape for p in places)))
+    return hull if prod(b - a + 1 for a, b in hull) <= max(POINTS, 4 * points) else None
 
 
 def points_at_once(value: Value, extents: Extents) -> int:

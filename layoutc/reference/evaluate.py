@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -19,6 +20,7 @@ from layoutc.reference.boxes import (
     binder_ranges,
     children,
     domain_box,
+    hull_of,
     mesh,
     pieces,
     points_at_once,
@@ -27,7 +29,7 @@ from layoutc.reference.boxes import (
 from layoutc.reference.edges import gather, locate
 from layoutc.reference.numbers import store, stored_dtype
 from layoutc.resolve.binding import Extents, bind_extents, check_call, tensor_shape
-from layoutc.resolve.demand import WITHOUT_IDENTITY
+from layoutc.resolve.demand import WITHOUT_IDENTITY, demand, demand_of_let
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -119,15 +121,17 @@ class Evaluation(Generic[V]):
 
     def outputs(self) -> list[V]:
         """The held values of each output, over its extents."""
-        boxes = stage_boxes(self._kernel, self._extents)
-        for stage in self._kernel.stages:
-            if stage.name in boxes:
-                self._hold(stage, boxes[stage.name])
+        self._hold_all(stage_boxes(demand(self._kernel, self._extents)))
         shapes = [tensor_shape(output, self._extents) for output in self._kernel.outputs]
         return [
             self._fill(equation.indices, tuple((0, n) for n in shape), equation.value)
             for equation, shape in zip(self._kernel.equations, shapes, strict=True)
         ]
+
+    def _hold_all(self, boxes: Mapping[str, Box]) -> None:
+        for stage in self._kernel.stages:
+            if stage.name in boxes and stage.name not in self._held:
+                self._hold(stage, boxes[stage.name])
 
     def _hold(self, stage: Stage, box: Box) -> None:
         values = self._fill(stage.indices, box, stage.value)
@@ -191,7 +195,7 @@ class Evaluation(Generic[V]):
         if read.tensor in self._held:
             value = self._element(read, self._held[read.tensor], places, scope)
         else:
-            value = self._formula(self._stages[read.tensor], places, scope)
+            value = self._here(read, places, scope)
         for _, doubtful in located:
             if doubtful is not None:
                 value = do.doubt(value, doubtful, read.type)
@@ -214,8 +218,19 @@ class Evaluation(Generic[V]):
             value = do.where(do.load(where, BOOL), self._value(constant, Scope({}, scope.rank)), value)
         return value
 
+    def _here(self, read: Read, places: tuple[Array, ...], scope: Scope) -> V:
+        """A let of which no box was known beforehand: evaluated over the box of these places, or place by place."""
+        stage = self._stages[read.tensor]
+        hull = hull_of(places) if stage.domain is None else None
+        if hull is None:
+            return self._formula(stage, places, scope)
+        below = copy(self)
+        below._held = dict(self._held)
+        below._hold_all(stage_boxes(demand_of_let(self._kernel, self._extents, stage.name, hull)))
+        return below._element(read, below._held[stage.name], places, scope)
+
     def _formula(self, stage: Stage, places: tuple[Array, ...], scope: Scope) -> V:
-        """A let evaluated right where it is read, because no box of it is known or it is too large."""
+        """A let evaluated at the very places where it is read."""
         if stage.domain is None:
             return self._value(stage.value, Scope(dict(zip(stage.indices, places, strict=True)), scope.rank))
         domain = domain_box(stage, self._extents)

@@ -11,22 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
+from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors
 from layoutc.resolve.forms import Forms
-from layoutc.resolve.linear import (
-    Facts,
-    Form,
-    Fuel,
-    constant,
-    holds,
-    joined,
-    minimum,
-    minus,
-    plus,
-    projected,
-    variable,
-)
+from layoutc.resolve.linear import Facts, holds, joined, minimum, projected
 from layoutc.resolve.overshoot import Miss, Place, report_misses
+from layoutc.resolve.polynomials import Form, constant, minus, plus, variable
 from layoutc.resolve.program import (
     Kernel,
     Read,
@@ -34,6 +24,7 @@ from layoutc.resolve.program import (
     Sides,
     Stage,
     Value,
+    Where,
 )
 from layoutc.resolve.tensors import AxisRange
 from layoutc.resolve.trees import children, parts
@@ -119,24 +110,26 @@ class _Prover:
     def _check_inside(self, read: Read) -> None:
         self._check(read, self._forms(self.base.copy(), {}), ((None, None),) * len(read.indices), "rule")
 
-    def _visit(self, value: Value, forms: Forms, place: Place) -> None:
+    def _visit(self, value: Value, forms: Forms, place: Place, guarded: bool = False) -> None:
         match value:
             case Read():
                 for index in value.indices:
-                    self._visit(index, forms, place)
+                    self._visit(index, forms, place, guarded)
                 here = Forms(forms.facts.copy(), forms.indices, self.counter)
-                self._check(value, here, self.sides[value.tensor], place)
+                self._check(value, here, self.sides[value.tensor], place, guarded)
             case Reduce(_, binders, body):
                 facts = forms.facts.copy()
                 inner = self._forms(facts, {**forms.indices, **{b.name: variable(b.name) for b in binders}})
                 for binder in binders:
                     facts.between(inner.of(binder.low), variable(binder.name), inner.of(binder.high))
-                self._visit(body, inner, place)
+                self._visit(body, inner, place, guarded)
             case _:
                 for child in children(value):
-                    self._visit(child, forms, place)
+                    self._visit(child, forms, place, guarded or isinstance(value, Where))
 
-    def _check(self, read: Read, forms: Forms, sides: tuple[Sides, ...], place: Place) -> None:
+    def _check(
+        self, read: Read, forms: Forms, sides: tuple[Sides, ...], place: Place, guarded: bool = False
+    ) -> None:
         subscripts = [forms.of(index) for index in read.indices]
         for axis, (at, box, rules) in enumerate(zip(subscripts, self.boxes[read.tensor], sides, strict=True)):
             if box is None:
@@ -145,7 +138,7 @@ class _Prover:
             for side, (gap, rule) in enumerate(zip(gaps, rules, strict=True)):
                 if rule is None and not holds(gap, forms.facts):
                     least = _least(gap, forms.facts)
-                    self.misses.append(Miss(read, axis, side, least, gap, forms.facts, place))
+                    self.misses.append(Miss(read, axis, side, least, gap, forms.facts, place, guarded))
         stage = self.stages.get(read.tensor)
         if stage is not None and stage.domain is None:
             self._collect(stage, subscripts, forms.facts)

@@ -49,6 +49,17 @@ def demand(kernel: Kernel, extents: Extents) -> Demand:
         box = [(0, int(evaluate_index(n, extents)) - 1) for n in output.extents]
         if all(low <= high for low, high in box):
             walk.visit(equation.value, dict(zip(equation.indices, box, strict=True)))
+    return _through_lets(walk, kernel)
+
+
+def demand_of_let(kernel: Kernel, extents: Extents, name: str, hull: Hull) -> Demand:
+    """The hulls of all that one let reads, itself read at ``hull``."""
+    walk = _Walk(kernel, extents)
+    walk.hulls[name] = hull
+    return _through_lets(walk, kernel)
+
+
+def _through_lets(walk: _Walk, kernel: Kernel) -> Demand:
     inside: dict[str, Hull] = {}
     for stage in reversed(kernel.stages):
         if stage.name in walk.hulls:

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
-from layoutc.resolve.errors import Refused, axes
+from layoutc.resolve.errors import Refused, axes, each
 from layoutc.resolve.expressions import Expressions, Scope
 from layoutc.resolve.program import EdgeRule, Sides
 from layoutc.resolve.tensors import Holder
@@ -33,8 +33,9 @@ def sides_of(x: Expressions, holder: Holder, edges: Iterable[syntax.Edge]) -> tu
             if axis in first:
                 _refuse_second(x, edge, axis, first[axis])
             first[axis] = edge
-            low = _rule(x, holder, edge.low)
-            rules[axis] = (low, low if edge.high is None else _rule(x, holder, edge.high))
+            written = (edge.low, edge.high) if edge.high is not None else (edge.low,)
+            sides = each(written, lambda rule: _rule(x, holder, rule))
+            rules[axis] = (sides[0], sides[-1])
     general = rules.get(None, (None, None))
     return tuple(rules.get(axis, general) for axis in range(holder.rank))
 

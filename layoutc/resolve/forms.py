@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from layoutc.resolve.linear import (
-    Facts,
-    Form,
-    constant,
-    holds,
-    is_tame,
-    minus,
-    number,
-    plus,
-    times,
-    variable,
-)
+from layoutc.resolve.linear import Facts, holds
+from layoutc.resolve.polynomials import Form, constant, is_tame, minus, number, plus, times, variable
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -31,10 +21,11 @@ from layoutc.resolve.program import (
     Value,
     Where,
 )
-from layoutc.resolve.types import BOOL, Type, integer_range
+from layoutc.resolve.types import BOOL, I64, U64, Type, integer_range
 
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 MOST_ALTERNATIVES = 8
+WIDE = "w"          # marks the names of unknowns of 64 bits
 
 
 @dataclass(slots=True)
@@ -61,19 +52,20 @@ class Forms:
             case Extent(name):
                 return variable(name)
             case Unary("-", operand):
-                return plus({}, self.of(operand), -1)
+                return _unless_wide(self.of(operand), lambda form: plus({}, form, -1))
             case Binary(op, left, right) if value.type.is_integer:
                 return self._binary(op, left, right)
             case Cast(operand) if operand.type.is_integer or operand.type == BOOL:
-                return self.of(operand)
+                return self._cast(self.of(operand), operand.type, value.type)
             case Call("min" | "max" as name, (left, right)):
                 return self._extreme(self.of(left), self.of(right), largest=name == "max")
             case Call("clamp", (inner, low, high)):
                 raised = self._extreme(self.of(inner), self.of(low), largest=True)
                 return self._extreme(raised, self.of(high), largest=False)
             case Call("abs", (operand,)):
-                form = self.of(operand)
-                return self._extreme(form, plus({}, form, -1), largest=True)
+                return _unless_wide(
+                    self.of(operand), lambda form: self._extreme(form, plus({}, form, -1), largest=True)
+                )
             case Where(test, yes, no):
                 return self._where(test, self.of(yes), self.of(no))
         return None
@@ -85,12 +77,18 @@ class Forms:
         low, high = integer_range(type)
         return holds(minus(form, constant(low)), self.facts) and holds(minus(constant(high), form), self.facts)
 
-    def _fresh(self) -> Form:
+    def _cast(self, form: Form, source: Type, type: Type) -> Form | None:
+        """What a type of 64 bits does not hold is not known; the narrower ones are checked for all values."""
+        if source == U64 and type == I64 and not holds(minus(constant(integer_range(I64)[1]), form), self.facts):
+            return None
+        return form
+
+    def _fresh(self, mark: str = "") -> Form:
         self.names[0] += 1
-        return variable(f"?{self.names[0]}")
+        return variable(f"?{mark}{self.names[0]}")
 
     def _unknown(self, type: Type) -> Form:
-        form = self._fresh()
+        form = self._fresh(WIDE if type.bits == 64 else "")
         if type == BOOL or (type.is_integer and type.bits < 64):
             low, high = integer_range(type)
             self.facts.between(constant(low), form, constant(high + 1))
@@ -100,6 +98,8 @@ class Forms:
 
     def _binary(self, op: str, left: Value, right: Value) -> Form | None:
         one, two = self.of(left), self.of(right)
+        if (_is_wide(one) or _is_wide(two)) and (op not in ("//", "%") or number(two) == -1):
+            return None
         match op:
             case "+":
                 return plus(one, two)
@@ -126,22 +126,26 @@ class Forms:
             return {}
         sign = 1 if divisor > 0 else -1
         quotient = self._quotient(plus({}, left, sign), abs(divisor))
-        return quotient if op == "//" else minus(left, times(quotient, right))
+        if op == "//":
+            return quotient
+        rest = self._fresh()
+        self.facts.zero.append(minus(rest, minus(left, times(quotient, right))))
+        return rest
 
     def _quotient(self, left: Form, divisor: int) -> Form:
         """``divisor * q <= left < divisor * q + divisor``."""
         if all(c % divisor == 0 for c in left.values()):
             return {m: c // divisor for m, c in left.items()}
-        quotient = self._fresh()
+        quotient = self._fresh(WIDE if _is_wide(left) else "")
         rest = minus(left, times(quotient, constant(divisor)))
         self.facts.between({}, rest, constant(divisor))
         return quotient
 
     def _division_by_variable(self, op: str, left: Form, right: Form) -> Form | None:
         """By something that is not negative: by 0 it gives 0."""
-        result = self._fresh()
-        if not holds(right, self.facts):
-            return result
+        result = self._fresh(WIDE if op == "//" and _is_wide(left) else "")
+        if not holds(right, self.facts) or _is_wide(right):
+            return self._fresh(WIDE)
         some, none = Facts([minus(right, constant(1))]), Facts(zero=[right, result])
         rest = result if op == "%" else minus(left, times(result, right))
         some.between({}, rest, right)
@@ -197,6 +201,15 @@ class Forms:
             self.facts.add(ways[0])
         elif ways:
             self.facts.choices.append(ways)
+
+
+def _is_wide(form: Form) -> bool:
+    """Whether it holds an unknown of 64 bits, with which arithmetic may wrap."""
+    return any(name.startswith(f"?{WIDE}") for monomial in form for name in monomial)
+
+
+def _unless_wide(form: Form, action: Callable[[Form], Form]) -> Form | None:
+    return None if _is_wide(form) else action(form)
 
 
 def _both(left: Facts, right: Facts) -> Facts:

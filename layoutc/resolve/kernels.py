@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
-from layoutc.resolve import edge_rules
+from layoutc.resolve import brackets, edge_rules
 from layoutc.resolve.binders import Ranges, reduction_binders
 from layoutc.resolve.bounds import prove_bounds
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.drafts import Typing
+from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors, Refused, axes
 from layoutc.resolve.expressions import Expressions, Scope, Target
 from layoutc.resolve.lets import domain_of, lets_in_order, written_ranges
-from layoutc.resolve.linear import Fuel
 from layoutc.resolve.names import names_in
 from layoutc.resolve.program import Binder, Check, Const, Equation, Kernel, Schedule, Sides, Stage, Tensor, Value
 from layoutc.resolve.tensors import AxisRange, Holder, bound_extents, declare, first_declared
@@ -203,13 +202,13 @@ class KernelResolver:
         self.errors.refuse(
             "bad-target", name.span, f"`{name.id}` is {what[holder.kind] if holder else 'no output of this kernel'}",
             "no output",
-            help=did_you_mean(name.id, outputs) or f"to name an intermediate, write `let {name.id}[…] = …`",
+            help=did_you_mean(name.id, outputs)
+            or ("" if holder else f"to name an intermediate, write `let {name.id}[…] = …`"),
         )
 
     def _bind_brackets(self, equation: syntax.Equation, holder: Holder) -> None:
-        names = [self._bracket(index) for index in equation.indices]
-        named = [n for n in names if n is not None]
-        if not self._distinct(named):
+        names = [brackets.plain_name(self.x, index) for index in equation.indices]
+        if not brackets.distinct(self.errors, [n for n in names if n is not None]):
             raise Refused
         if len(names) != holder.rank:
             self.errors.refuse(
@@ -219,41 +218,6 @@ class KernelResolver:
         for name, axis in zip(names, holder.axes, strict=False):
             if name is not None and axis is not None:
                 self.ranges.bind(name, axis)
-
-    def _bracket(self, index: syntax.Expression) -> syntax.Name | None:
-        if isinstance(index, syntax.Name):
-            self.check_free(index)
-            return index
-        self.errors.report(
-            "bad-bracket", index.span, "the brackets of an equation hold plain index names", "no name",
-            help="move the arithmetic to the reads on the right: `y[i] = x[i - 1]`, not `y[i + 1] = x[i]`",
-        )
-        return None
-
-    def check_free(self, name: syntax.Name) -> None:
-        """Reports an index whose name means an extent or a constant already."""
-        extent, constant = self.extents.get(name.id), self.statics.constants.get(name.id)
-        first = extent or (constant.name.span if constant else None)
-        if first is not None:
-            what = "an extent" if extent else "a constant"
-            self.errors.report(
-                "name-in-scope", name.span, f"`{name.id}` is {what} already", "bound again",
-                others=[Label(first, what)], help="choose another name for the index",
-            )
-
-    def _distinct(self, names: Iterable[syntax.Name]) -> bool:
-        """Whether no name stands twice; reports those that do."""
-        distinct = True
-        seen: dict[str, Span] = {}
-        for name in names:
-            if name.id in seen:
-                distinct = False
-                self.errors.report(
-                    "bad-bracket", name.span, f"the index `{name.id}` stands twice in these brackets", "again",
-                    others=[Label(seen[name.id], "first here")],
-                )
-            seen.setdefault(name.id, name.span)
-        return distinct
 
     def _equation(self, output: syntax.TensorDeclaration, equations: dict[str, syntax.Equation]) -> list[Equation]:
         written, holder = equations.get(output.name.id), self.holders.get(output.name.id)
@@ -280,12 +244,12 @@ class KernelResolver:
             holder = self.holders[let.name.id]
             names = [b.name for b in let.binders]
             for name in names:
-                self.check_free(name)
-            self._distinct(names)
+                brackets.check_free(self.x, name)
+            brackets.distinct(self.errors, names)
             if holder.name is not let.name:
                 continue
             with suppress(Refused):
-                holder.axes = written_ranges(self.x, self.ranges, let)
+                holder.axes = written_ranges(self.x, let)
                 if let.name.id in edges:
                     outputs = [(e, self.holders[e.output.id]) for e in equations.values()]
                     domains[let.name.id] = domain_of(self.errors, let, holder.axes, outputs, edges[let.name.id][0])

@@ -168,6 +168,7 @@ def _algebra(errors: Errors, span: Span, action: Callable[[], T]) -> T:
     except LayoutError as refusal:
         first = refusal.diagnostics[0]
         notes = first.notes
-        if refusal.witness is not None and not any(str(refusal.witness) in text for text in (first.message, *notes)):
-            notes = (*notes, f"the first coordinate that fails is {refusal.witness}")
+        witness = str(refusal.witness).replace(" ", "")
+        if refusal.witness is not None and not any(witness in text for text in (first.message, *notes)):
+            notes = (*notes, f"the first coordinate that fails is {witness}")
         errors.refuse(first.slug, span, first.message, first.label or "refused", notes=notes, help=first.help)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from layoutc.diagnostics import Label
 from layoutc.parse import syntax
-from layoutc.resolve.binders import Ranges, range_of
+from layoutc.resolve.binders import range_of
 from layoutc.resolve.errors import Errors, Refused, each, report_circle
 from layoutc.resolve.expressions import Expressions
 from layoutc.resolve.names import subscripted_in
@@ -14,16 +14,12 @@ from layoutc.resolve.order import in_order
 from layoutc.resolve.tensors import AxisRange, Holder
 
 
-def written_ranges(x: Expressions, ranges: Ranges, let: syntax.Let) -> tuple[AxisRange | None, ...]:
-    """The ranges that a let's brackets give, None for an index without one."""
+def written_ranges(x: Expressions, let: syntax.Let) -> tuple[AxisRange | None, ...]:
+    """The ranges that a let's brackets give, None for an index without one; its indices are its own."""
     around = {b.name.id: b.name.span for b in let.binders}
 
     def one(binder: syntax.Binder) -> AxisRange | None:
-        if binder.range is None:
-            return None
-        range = range_of(x, binder.range, around)
-        ranges.bind(binder.name, range)
-        return range
+        return range_of(x, binder.range, around) if binder.range is not None else None
 
     return tuple(each(let.binders, one))
 

@@ -1,78 +1,31 @@
-"""Integer reasoning by elimination: the least value of a polynomial form under facts about its variables.
+"""What follows from facts about integers: whether a form can be negative, how low it can go.
 
-The method is Fourier-Motzkin elimination with integer tightening (each inequality is divided by the common divisor
-of its coefficients and its constant rounded down). A product of variables counts as a variable of its own; facts
-about its factors are multiplied by variables that are known not to be negative. Everything is sound and bounded: where
-a limit is reached, facts are left out, so that a bound may be missed but never be wrong.
+The method is that of ``elimination.py``; facts may be alternatives, of which every combination is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice, product
-from math import gcd, inf
+from itertools import product
+from math import inf
 
-Monomial = tuple[str, ...]          # names, sorted; () is 1
-Form = dict[Monomial, int]          # no coefficient is 0
+from layoutc.resolve.elimination import Fuel, eliminated
+from layoutc.resolve.polynomials import (
+    LARGEST,
+    Form,
+    Key,
+    Monomial,
+    constant,
+    from_key,
+    key_of,
+    minus,
+    names_of,
+    number,
+)
 
 MOST_LEAVES = 64            # combinations of alternatives that are tried
-MOST_ROWS = 300             # inequalities alive during one elimination
-MOST_DEGREE = 4
-LARGEST = 2**20             # larger coefficients might wrap in 64 bits
 _VALUE: Monomial = ("",)    # stands for the form whose least value is asked for
-
-
-def variable(name: str) -> Form:
-    """The form of one variable."""
-    return {(name,): 1}
-
-
-def constant(value: int) -> Form:
-    """The form of a number."""
-    return {(): value} if value else {}
-
-
-def plus(left: Form, right: Form, factor: int = 1) -> Form:
-    """``left + factor * right``."""
-    total = dict(left)
-    for monomial, own in right.items():
-        value = total.get(monomial, 0) + factor * own
-        if value:
-            total[monomial] = value
-        else:
-            total.pop(monomial, None)
-    return total
-
-
-def minus(left: Form, right: Form) -> Form:
-    """``left - right``."""
-    return plus(left, right, -1)
-
-
-def times(left: Form, right: Form) -> Form:
-    """The product."""
-    total: Form = {}
-    for (one, a), (two, b) in product(left.items(), right.items()):
-        total = plus(total, {tuple(sorted(one + two)): a * b})
-    return total
-
-
-def number(form: Form) -> int | None:
-    """The value of a form without variables."""
-    return form.get((), 0) if all(not m for m in form) else None
-
-
-def is_tame(form: Form) -> bool:
-    """Whether its value cannot leave 64 bits for any array that exists."""
-    return all(len(m) <= MOST_DEGREE and abs(c) <= (LARGEST if m else LARGEST**2) for m, c in form.items())
-
-
-@dataclass(slots=True)
-class Fuel:
-    """How many rows may still be combined; when none are left, nothing more is proved."""
-
-    left: int = 150_000     # less than a second
 
 
 @dataclass(slots=True)
@@ -118,9 +71,9 @@ class Facts:
         """The facts that share variables with these names, directly or through others."""
         known = set(names)
         pending: list[tuple[set[str], str, object]] = [
-            *((_names([f]), "ge", f) for f in self.at_least_zero),
-            *((_names([f]), "eq", f) for f in self.zero),
-            *((_names(f for fact in c for f in (*fact.at_least_zero, *fact.zero)), "or", c) for c in self.choices),
+            *((names_of([f]), "ge", f) for f in self.at_least_zero),
+            *((names_of([f]), "eq", f) for f in self.zero),
+            *((names_of(f for fact in c for f in (*fact.at_least_zero, *fact.zero)), "or", c) for c in self.choices),
         ]
         kept: list[tuple[str, object]] = []
         grown = True
@@ -141,11 +94,7 @@ class Facts:
 
 def about(forms: Iterable[Form], facts: Facts) -> Facts:
     """The facts that can matter for these forms."""
-    return facts.about(_names(forms))
-
-
-def _names(forms: Iterable[Form]) -> set[str]:
-    return {name for form in forms for monomial in form for name in monomial}
+    return facts.about(names_of(forms))
 
 
 def minimum(form: Form, facts: Facts) -> float:
@@ -212,8 +161,8 @@ def projected(facts: Facts, keep: set[str]) -> list[Form] | None:
 
 def joined(left: Sequence[Form], right: Sequence[Form], fuel: Fuel) -> list[Form]:
     """What both lists of facts say: of two that differ in the constant the weaker, else what follows from either."""
-    one, two = ({_key(f): f.get((), 0) for f in side} for side in (left, right))
-    kept: dict[tuple[tuple[Monomial, int], ...], int] = {}
+    one, two = ({key_of(f): f.get((), 0) for f in side} for side in (left, right))
+    kept: dict[Key, int] = {}
     for key, value in (*one.items(), *two.items()):
         if key in one and key in two:
             kept[key] = max(one[key], two[key])
@@ -222,132 +171,4 @@ def joined(left: Sequence[Form], right: Sequence[Form], fuel: Fuel) -> list[Form
         least = minimum(dict(key), Facts(list(other), fuel=fuel))
         if least >= -LARGEST and least != inf:
             kept[key] = max(value, -int(least))
-    return [_row(key, value) for key, value in kept.items()]
-
-
-def _key(form: Form) -> tuple[tuple[Monomial, int], ...]:
-    return tuple(sorted((m, c) for m, c in form.items() if m))
-
-
-def _row(key: tuple[tuple[Monomial, int], ...], value: int) -> Form:
-    return {**dict(key), **constant(value)}
-
-
-def eliminated(
-    rows: Iterable[Form], zero: Iterable[Form], keep: Callable[[str], bool], fuel: Fuel, with_products: bool = True
-) -> list[Form] | None:
-    """The inequalities without the variables that are not kept; None where they contradict."""
-    rows, zero = [*rows], [*zero]
-    fuel.left -= len(rows) + len(zero)
-    solved = _substituted(rows, zero, keep)
-    if solved is None:
-        return None
-    table = _Table()
-    for row in (*solved, *(_products(solved) if with_products else ())):
-        table.add(row)
-    while not table.contradicts and fuel.left > 0:
-        gone = table.next_variable(keep)
-        if gone is None:
-            return table.rows()
-        fuel.left -= table.eliminate(gone)
-    if table.contradicts:
-        return None
-    return [row for row in table.rows() if all(map(keep, _names([row])))]
-
-
-def _substituted(rows: list[Form], zero: list[Form], keep: Callable[[str], bool]) -> list[Form] | None:
-    """Equations with a unit coefficient solved, the rest as two inequalities."""
-    pending, solved_as_rows = list(zero), list[Form]()
-    while pending:
-        equation = pending.pop()
-        units = (m for m, c in equation.items() if len(m) == 1 and abs(c) == 1 and not keep(m[0]))
-        pivot = next((m for m in units if _linear_in(m, rows, pending)), None)
-        if pivot is None:
-            content = gcd(*(c for m, c in equation.items() if m)) if any(equation) else 0
-            if (content and equation.get((), 0) % content) or (not content and equation.get((), 0)):
-                return None
-            solved_as_rows += [equation, plus({}, equation, -1)]
-            continue
-        factor = equation[pivot]
-        rows = [plus(row, equation, -row.get(pivot, 0) * factor) for row in rows]
-        pending = [plus(row, equation, -row.get(pivot, 0) * factor) for row in pending]
-        solved_as_rows = [plus(row, equation, -row.get(pivot, 0) * factor) for row in solved_as_rows]
-    return [*rows, *solved_as_rows]
-
-
-def _linear_in(pivot: Monomial, rows: list[Form], pending: list[Form]) -> bool:
-    """Whether the variable occurs in no product, so that it can be solved for."""
-    return all(len(m) < 2 or pivot[0] not in m for form in (*rows, *pending) for m in form)
-
-
-def _products(rows: list[Form]) -> list[Form]:
-    """Facts about the products that occur: facts about a factor, times another that is not negative."""
-    wanted = {m for row in rows for m in row if len(m) > 1}
-    if not wanted:
-        return []
-    positive = {m[0] for row in rows for m, c in row.items() if len(row) == 1 and len(m) == 1 and c > 0}
-    found: list[Form] = []
-    for part, rest in dict.fromkeys(split for monomial in sorted(wanted) for split in _splits(monomial)):
-        if positive.issuperset(rest):
-            about = [row for row in rows if part in row and all(len(m) + len(rest) <= MOST_DEGREE for m in row)]
-            found += [times(row, {rest: 1}) for row in islice(about, 8)]
-    return found
-
-
-def _splits(monomial: Monomial) -> Iterator[tuple[Monomial, Monomial]]:
-    """Every way to take some factors of a product, and what is left."""
-    for count in range(1, len(monomial)):
-        for chosen in combinations(range(len(monomial)), count):
-            yield (
-                tuple(name for k, name in enumerate(monomial) if k in chosen),
-                tuple(name for k, name in enumerate(monomial) if k not in chosen),
-            )
-
-
-class _Table:
-    """Inequalities by their coefficients, each with its least constant."""
-
-    def __init__(self) -> None:
-        self._constants: dict[tuple[tuple[Monomial, int], ...], int] = {}
-        self.contradicts = False
-
-    def add(self, form: Form) -> None:
-        key = _key(form)
-        value = form.get((), 0)
-        if not key:
-            self.contradicts |= value < 0
-            return
-        content = gcd(*(c for _, c in key))
-        if content > 1:
-            key = tuple((m, c // content) for m, c in key)
-            value //= content
-        known = self._constants.get(key)
-        if known is None or value < known:
-            self._constants[key] = value
-
-    def rows(self) -> list[Form]:
-        return [_row(key, value) for key, value in self._constants.items()]
-
-    def next_variable(self, keep: Callable[[str], bool]) -> Monomial | None:
-        """The variable whose elimination makes the fewest rows; None where all that are left are kept."""
-        above: dict[Monomial, int] = {}
-        below: dict[Monomial, int] = {}
-        for key in self._constants:
-            for m, c in key:
-                if not all(map(keep, m)):
-                    side = above if c > 0 else below
-                    side[m] = side.get(m, 0) + 1
-        every = {*above, *below}
-        return min(every, key=lambda m: (above.get(m, 0) * below.get(m, 0), m), default=None)
-
-    def eliminate(self, gone: Monomial) -> int:
-        """Combines every two rows that bound a variable from below and from above; how much work it was."""
-        rows = self.rows()
-        above = [row for row in rows if row.get(gone, 0) > 0]
-        below = [row for row in rows if row.get(gone, 0) < 0]
-        self._constants = {k: v for k, v in self._constants.items() if all(m != gone for m, _ in k)}
-        if len(self._constants) + len(above) * len(below) > MOST_ROWS:
-            return len(rows)
-        for one, two in product(above, below):
-            self.add(plus({m: c * -two[gone] for m, c in one.items()}, two, one[gone]))
-        return len(rows) + len(above) * len(below)
+    return [from_key(key, value) for key, value in kept.items()]

@@ -8,7 +8,8 @@ from math import inf
 from typing import Literal
 
 from layoutc.resolve.errors import Errors
-from layoutc.resolve.linear import Facts, Form, about, lower_bounds
+from layoutc.resolve.linear import Facts, about, lower_bounds
+from layoutc.resolve.polynomials import Form
 from layoutc.resolve.program import Kernel, Read
 from layoutc.resolve.trees import parts
 
@@ -32,13 +33,15 @@ class Miss:
     gap: Form               # what must not be negative
     facts: Facts
     place: Place            # what reads: an equation, a let over its domain or as a formula, the value of an edge rule
+    guarded: bool           # whether it stands in a `where`
 
 
 def report_misses(kernel: Kernel, misses: Iterable[Miss], errors: Errors) -> None:
-    """One error for each tensor, axis and side: its worst read, and how many others there are."""
-    groups: dict[tuple[str, int, int], list[Miss]] = {}
+    """One error for each tensor, axis, side and mending: its worst read, and how many others there are."""
+    groups: dict[tuple[str, int, int, str], list[Miss]] = {}
     for miss in misses:
-        groups.setdefault((miss.read.tensor, miss.axis, miss.side), []).append(miss)
+        mending = next((require for _, require in _needs(kernel, miss) if require), "")
+        groups.setdefault((miss.read.tensor, miss.axis, miss.side, mending), []).append(miss)
     for group in groups.values():
         worst = min(group, key=lambda m: (m.least, m.read.span))
         others = len({m.read.span for m in group}) - 1
@@ -52,12 +55,14 @@ def _report(kernel: Kernel, miss: Miss, others: int, errors: Errors) -> None:
     needs = _needs(kernel, miss)
     told = miss.least > -inf and not (_is_data(miss) and miss.least < -MOST_TOLD)
     far = f"{int(-miss.least)} " if told else ""
-    label = f"as far as {far}{side}" if told else f"{needs[0][0]} {side}" if needs else f"how far {side} is not known"
+    label = f"as far as {far}{side}" if told else _unknown(miss, side, needs)
     if _is_exact(miss) and (told or needs):
         message = f"`{read}` can read {far}{where}"
     else:
         message = f"`{read}` is not proved to stay inside: it may read {far}{where}"
     notes = [_NOTES[miss.place]] if miss.place in _NOTES else []
+    if miss.guarded:
+        notes.append("`where` chooses between values that are both computed; it does not guard a read")
     if miss.facts.fuel.left <= 0:
         notes.append("the proof was given up: this file asks for too many")
     if others:
@@ -66,6 +71,13 @@ def _report(kernel: Kernel, miss: Miss, others: int, errors: Errors) -> None:
         "out-of-bounds", miss.read.indices[miss.axis].span, message, label, notes=notes,
         help=_help(errors, kernel, miss, needs),
     )
+
+
+def _unknown(miss: Miss, side: str, needs: list[tuple[str, str]]) -> str:
+    """How far, where it is no number."""
+    if _is_data(miss):
+        return "data decides how far"
+    return f"{needs[0][0]} {side}" if needs else f"how far {side} is not known"
 
 
 def _help(errors: Errors, kernel: Kernel, miss: Miss, needs: list[tuple[str, str]]) -> str:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import SupportsIndex, TypeVar
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
 from layoutc.resolve.arithmetic import I64_RANGE
 from layoutc.resolve.constants import Statics, evaluate_assertion
+from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors, Refused
 from layoutc.resolve.kernels import KernelResolver
-from layoutc.resolve.linear import Fuel
 from layoutc.resolve.program import Kernel, Program, Schedule
-from layoutc.resolve.schedules import ScheduleResolver, surface_of
+from layoutc.resolve.schedules import ScheduleResolver
+from layoutc.resolve.surface import surface_of
 from layoutc.source import Source
 
 FRAMES = 20_000      # expressions nest up to 200 deep, and each level takes a few calls
@@ -32,6 +34,14 @@ def resolve(spec: syntax.Spec, source: Source, constants: Mapping[str, int] | No
         program = _Resolver(errors, spec, dict(constants or {})).resolve()
     errors.stop_if_any()
     return program
+
+
+def _integer(value: object) -> int | None:
+    """An integer of any kind, NumPy's too; a truth value is none."""
+    try:
+        return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
+    except TypeError:
+        return None
 
 
 @contextmanager
@@ -116,18 +126,19 @@ class _Resolver:
             into[name.id] = declaration
 
     def _check_overrides(self) -> None:
-        for name, value in self.overrides.items():
+        for name, value in list(self.overrides.items()):
             if name not in self.statics.constants:
                 self.errors.report(
                     "unknown-constant", None, f"the file declares no constant `{name}`",
                     help=did_you_mean(name, self.statics.constants),
                 )
-            elif not isinstance(value, int) or isinstance(value, bool):
-                self.errors.report("bad-override", None, f"the constant `{name}` takes an integer, not {value!r}")
-                self.overrides[name] = 0
-            elif not I64_RANGE[0] <= value <= I64_RANGE[1]:
-                self.errors.report("bad-override", None, f"{value} for the constant `{name}` leaves 64 bits")
-                self.overrides[name] = 0
+                continue
+            number = _integer(value)
+            if number is None or not I64_RANGE[0] <= number <= I64_RANGE[1]:
+                what = f"the constant `{name}` takes an integer of 64 bits, not {value!s:.40}"
+                self.errors.report("bad-override", None, what)
+                number = 0
+            self.overrides[name] = number
 
     # ---- kernels with their schedules
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
@@ -13,8 +13,8 @@ from layoutc.parse import syntax
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, Refused, each
 from layoutc.resolve.layouts import AnyLayout, describe
-from layoutc.resolve.names import names_in, operands
 from layoutc.resolve.program import Schedule, StageChoice, Threads
+from layoutc.resolve.surface import Surface
 from layoutc.source import Span
 
 MOST_THREADS = 1024             # a block
@@ -23,40 +23,6 @@ MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smal
 MOST_BUDGET = 2**31 - 1
 WHERE = ("shared", "registers", "global", "constant")
 UNITS = {"bytes": 1, "B": 1, "KiB": 2**10, "MiB": 2**20}
-
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """What of a kernel a schedule can name."""
-
-    outputs: tuple[tuple[str, ...], ...]        # the indices of each output, in the order of its brackets
-    reduced: tuple[str, ...]                    # reduction indices
-    inputs: dict[str, bool]                     # whether all extents are constants
-    lets: tuple[str, ...]
-
-    @property
-    def indices(self) -> tuple[str, ...]:
-        """The output indices, each once."""
-        return tuple(dict.fromkeys(name for output in self.outputs for name in output))
-
-
-def surface_of(kernel: syntax.Kernel, constants: Collection[str]) -> Surface:
-    """What a schedule can name, as far as the kernel's text tells."""
-    equations = [c for c in kernel.clauses if isinstance(c, syntax.Equation)]
-    lets = [c for c in kernel.clauses if isinstance(c, syntax.Let)]
-    values = [*(let.value for let in lets), *(equation.value for equation in equations)]
-    reduced = dict.fromkeys(n for value in values for n in _reduced(value))
-    return Surface(
-        outputs=tuple(tuple(i.id for i in e.indices if isinstance(i, syntax.Name)) for e in equations),
-        reduced=tuple(reduced),
-        inputs={t.name.id: all(n.id in constants for e in t.extents for n in names_in(e)) for t in kernel.inputs},
-        lets=tuple(let.name.id for let in lets),
-    )
-
-
-def _reduced(e: syntax.Expression) -> list[str]:
-    own = [binder.name.id for binder in e.binders] if isinstance(e, syntax.Reduction) else []
-    return own + [name for operand in operands(e) for name in _reduced(operand)]
 
 
 @dataclass(slots=True)

@@ -62,7 +62,7 @@ class Placed:
     def view(self) -> Array:
         """The array, over the buffer's memory."""
         size = self.buffer.itemsize
-        array: Array = np.ndarray(self.shape, self.buffer.dtype, self.buffer.data, self.first * size,
+        array: Array = np.ndarray(self.shape, self.buffer.dtype, self.buffer.view(np.uint8).data, self.first * size,
                                   [stride * size for stride in self.strides])
         return array
 

@@ -2,8 +2,8 @@
 //
 // The rules are NumPy's, made total: integers wrap modulo 2^n, x // 0 and x % 0 are 0, NaN propagates
 // through minimum and maximum, a float becomes an integer by truncation, saturation and NaN -> 0.
-// Included by both layoutc.cuh, which define DEVICE, the named math functions (floor, fmod, …) and the
-// primitives at the end of each. Everything else lives in namespace lc and is nobody's business.
+// Each layoutc.cuh includes it, after DEVICE, CUDA's math functions (floor, fmod, …) and the conversions of
+// bits. What is in namespace lc is of no use outside.
 #pragma once
 
 typedef signed char i8;

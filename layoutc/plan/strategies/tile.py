@@ -61,6 +61,8 @@ def _places(frame: Frame, first: dict[str, Expr]) -> tuple[tuple[Expr, ...], lis
     at: list[Expr] = []
     tests: list[Expr] = []
     choice = frame.choice
+    if not frame.indices and choice.owner.threads > 1:
+        tests.append(compare("==", Name("thread"), Int(0)))
     for i, place, size, n in zip(frame.indices, choice.owner.places, choice.tile, frame.counts, strict=True):
         local, test = _place_in_tile(frame, i, place.over(first), size, places)
         last = n.value - 1 if isinstance(n, Int) and n.value % size == 0 else None

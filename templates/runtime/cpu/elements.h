@@ -21,6 +21,7 @@ LC_READS_ELEMENTS(add) LC_READS_ELEMENTS(sub) LC_READS_ELEMENTS(mul) LC_READS_EL
 LC_READS_ELEMENTS(mul_add) LC_READS_ELEMENTS(floor_div) LC_READS_ELEMENTS(floor_mod) LC_READS_ELEMENTS(power)
 LC_READS_ELEMENTS(minimum) LC_READS_ELEMENTS(maximum) LC_READS_ELEMENTS(minimum_number)
 LC_READS_ELEMENTS(maximum_number) LC_READS_ELEMENTS(absolute) LC_READS_ELEMENTS(sign) LC_READS_ELEMENTS(clamp)
-LC_READS_ELEMENTS(is_nan) LC_READS_ELEMENTS(is_inf)
+LC_READS_ELEMENTS(is_nan) LC_READS_ELEMENTS(is_inf) LC_READS_ELEMENTS(within) LC_READS_ELEMENTS(nearest)
+LC_READS_ELEMENTS(reflect) LC_READS_ELEMENTS(mirror) LC_READS_ELEMENTS(wrap)
 
 template <class T, class V> LC_INLINE T convert(const lc::Element<V>& a) { return convert<T>(lc::value(a)); }

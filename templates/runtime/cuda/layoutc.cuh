@@ -136,7 +136,7 @@ template <int groups> DEVICE void copy_async_wait() {
 }
 
 // Where several threads may store to one element between two barriers, and any of the values may stay.
-template <class T> DEVICE void store_any(T* to, T value) { *to = value; }
+template <class T> DEVICE void store_any(T* to, lc::Same<T> value) { *to = value; }
 
 // ---- Tensor cores -------------------------------------------------------------------------------------------
 

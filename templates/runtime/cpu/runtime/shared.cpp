@@ -166,6 +166,8 @@ void suspicious(Region* region, Cell* cell, bool write, int line) {
 }
 
 // Lanes whose reads this lane has seen need not be remembered: who has seen this lane's read has seen theirs.
+// Else all count as read at the latest time, which can report a race too many where groups of lanes that keep
+// changing synchronise.
 void more_readers(Cell* cell, int line) {
     Cell& c = *cell;
     bool all_seen = true;

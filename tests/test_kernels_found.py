@@ -1,0 +1,87 @@
+"""What random kernels found once: the smallest text of each, with its answer by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from layoutc.backend.types import numpy_dtype
+from layoutc.module import compile
+
+Numbers = list[Any] | float
+
+FOUND: dict[str, tuple[str, list[Numbers], list[Numbers]]] = {
+    "one thread is not a variable": (
+        """
+        kernel double_it(x: i32[N]) -> (y: i32[N]) { y[i] = 2*x[i] }
+        schedule double_it { tile (i: 2)  threads (1, 2):(1, 1) }
+        """,
+        [[1, 2, 3]], [[2, 4, 6]],
+    ),
+    "one output of several threads": (
+        """
+        kernel pick(x: f32[N]) -> (s: f32[]) { edge x = nearest  s[] = x[1] }
+        schedule pick { threads 33  stage x in shared }
+        """,
+        [[5, 6, 7]], [6],
+    ),
+    "names that the text has for itself": (
+        """
+        kernel item(thread: f32[block]) -> (element: f32[block]) { edge thread = wrap  element[at] = thread[at - 1] }
+        schedule item { tile (at: 2)  stage thread in shared }
+        """,
+        [[1, 2, 3]], [[3, 1, 2]],
+    ),
+    "an index called thread": (
+        """
+        kernel main(x: f32[N]) -> (y: f32[N]) { edge x = constant(0)  y[thread] = x[thread + 1] }
+        schedule main { tile (thread: 2)  stage x in shared }
+        """,
+        [[1, 2, 3]], [[2, 3, 0]],
+    ),
+    "a scalar in shared memory": (
+        """
+        kernel scale(x: f32[N], c: f32[]) -> (y: f32[N]) { y[i] = c[] * x[i] }
+        schedule scale { tile (i: 2)  stage c in shared }
+        """,
+        [[1, 2, 3], 2], [[2, 4, 6]],
+    ),
+    "the median of one": (
+        "kernel same(x: i8[N]) -> (y: i8[N]) { y[i] = median(u in 1..2) x[i] }",
+        [[3, -1, 2]], [[3, -1, 2]],
+    ),
+    "subscripts from data wrap, through lets too": (
+        """
+        kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {
+            edge x = (constant(-1), constant(-2))
+            let g[k] = x[2*k]
+            y[i] = g[at[i]]
+        }
+        """,
+        [[1, 2, 3, 4], [1, 2**62, 2**63 - 1, -2**62]], [[3, -1, -1, -1]],
+    ),
+    "places from data in a domain that begins elsewhere": (
+        """
+        kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {
+            let g[k in 1..N] = x[k]
+            edge g = (constant(-1), constant(-2))
+            y[i] = g[at[i]]
+        }
+        """,
+        [[1, 2, 3, 4], [1, 0, 2**63 - 1, 3]], [[2, -1, -2, 4]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(name: str, device: str) -> None:
+    text, given, wanted = FOUND[name]
+    module = compile(text)
+    (kernel,) = (module[name] for name in module)
+    tensors = zip(kernel.meaning.inputs, given, strict=True)
+    arrays = [np.asarray(numbers, numpy_dtype(t.type.name)) for t, numbers in tensors]
+    got = kernel(*arrays, device=device)
+    for output, want in zip(got if isinstance(got, tuple) else (got,), wanted, strict=True):
+        assert output.tolist() == want
