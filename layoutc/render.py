@@ -11,6 +11,7 @@ import jinja2
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 from layoutc.lines import fold_lines
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
+from layoutc.plan.redistribution import RedistributionPlan
 from layoutc.plan.steps import Step, Steps
 from layoutc.templates_dir import templates_dir
 
@@ -19,6 +20,15 @@ def render(plan: Plan) -> CudaSource:
     """The text of a plan and what its kernels take."""
     entries = tuple(_entry(plan, one) for one in plan.passes)
     return CudaSource(f"{entries[0].name}.cu", fold_lines(render_step(plan.file)) + "\n", entries)
+
+
+def render_redistribution(plan: RedistributionPlan) -> CudaSource:
+    """The text of a redistribution and of the kernel that tries it."""
+    assert plan.file is not None, "a plan without a move has no text"
+    v, out, tiles = plan.arrays
+    params = (ArrayParam(v, plan.type.name, False), ArrayParam(out, plan.type.name, True), ScalarParam(tiles, "i64"))
+    entry = Entry(plan.entry, plan.exchange.threads, params)
+    return CudaSource(f"{plan.function.name}.cu", fold_lines(render_step(plan.file)) + "\n", (entry,))
 
 
 def render_step(step: Step | Steps) -> str:

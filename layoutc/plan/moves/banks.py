@@ -1,7 +1,7 @@
 """Shared memory's banks: how many wavefronts an access of a warp takes.
 
-Source: 32 banks of 4 bytes; an access of 8 bytes a lane is served by half-warps, of 16 bytes by quarter-warps; lanes that
-read one word share it (CUDA C++ Programming Guide, "Shared Memory"; facts measured by wavefront counters agree).
+Source: 32 banks of 4 bytes; an access of 8 bytes a lane is served by half-warps, of 16 bytes by quarter-warps; lanes
+that read one word share it (CUDA C++ Programming Guide, "Shared Memory"; facts measured by wavefront counters agree).
 """
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutc.layout import Layout
 from layoutc.plan.moves.banks import ideal, of_side
 from layoutc.plan.moves.exchange import Exchange
+from layoutc.plan.moves.numbering import numbering
 
 WIDEST = 16         # bytes of an access
 Groups = tuple[tuple[int, ...], ...]    # items moved by one access each, in the order of their addresses
@@ -71,27 +73,26 @@ class Buffer:
 
 def positions(exchange: Exchange, order: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each slot's element before and after, ``[thread, item]``, in one of the three orders."""
-    before = image(exchange.source, exchange.threads, exchange.items_before)
-    after = image(exchange.destination, exchange.threads, exchange.items_after)
-    if order == "position":
-        low = min(before.min(), after.min())
-        return before - low, after - low
-    own = before if order == "source" else after
-    number = {int(p): k for k, p in reversed(list(enumerate(own.ravel())))}
-    return (np.vectorize(number.__getitem__, otypes=[np.int64])(before),
-            np.vectorize(number.__getitem__, otypes=[np.int64])(after))
+    found = numbering(exchange, order)
+    assert found is not None, "an order without a numbering is no candidate"
+    return image(found.before) - found.least, image(found.after) - found.least
 
 
-def image(layout: object, threads: int, items: int) -> NDArray[np.int64]:
+def image(layout: Layout) -> NDArray[np.int64]:
     """``layout(thread, item)`` for all."""
-    return np.array([[layout(t, r) for r in range(items)] for t in range(threads)], np.int64)  # type: ignore[operator]
+    return np.array(layout.values, np.int64).reshape(layout[1].size, layout[0].size).T
 
 
 def groups_of(addresses: NDArray[np.int64], vector: int) -> Groups | None:
-    """Items that lie in one aligned vector of every thread, in one order; None where some do not."""
-    threads, items = addresses.shape
+    """Items that lie in one aligned vector of every thread, in one order; None where some do not.
+
+    An item that is a copy of an earlier one in every thread is in no group.
+    """
+    first = distinct(addresses)
+    if vector == 1:
+        return tuple((item,) for item in first)
     found: dict[int, list[int]] = {}
-    for item in range(items):
+    for item in first:
         found.setdefault(int(addresses[0, item]) // vector, []).append(item)
     groups = []
     for members in found.values():
@@ -105,14 +106,21 @@ def groups_of(addresses: NDArray[np.int64], vector: int) -> Groups | None:
     return tuple(sorted(groups))
 
 
+def distinct(addresses: NDArray[np.int64]) -> list[int]:
+    """The items of ``addresses[thread, item]`` that are no copies of an earlier item in every thread."""
+    _, first = np.unique(addresses, axis=1, return_index=True)
+    return sorted(map(int, first))
+
+
 def best_buffer(exchange: Exchange) -> Buffer:
     """The placement with the fewest wavefronts of both sides, of all that are tried; decided by the bank model."""
     best: Buffer | None = None
     for found in candidates(exchange):
         if best is None or found.cost < best.cost:
             best = found
-        if found.write.is_ideal and found.read.is_ideal and found.write.vector == found.placement.vector:
-            return found
+        widest = max(found.write.vector, found.read.vector)
+        if found.write.is_ideal and found.read.is_ideal and widest == found.placement.vector:
+            return found        # what follows has narrower vectors
     assert best is not None
     return best
 
@@ -121,6 +129,8 @@ def candidates(exchange: Exchange) -> Iterator[Buffer]:
     """Every placement worth a look."""
     widest = max(1, WIDEST // exchange.bytes)
     for order in ("position", "source", "destination"):
+        if numbering(exchange, order) is None:
+            continue
         before, after = positions(exchange, order)
         for vector in reversed(_powers(widest)):
             if groups_of(before, vector) is None and groups_of(after, vector) is None:

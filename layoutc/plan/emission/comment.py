@@ -1,0 +1,55 @@
+"""What a function does, in the comment above it."""
+
+from __future__ import annotations
+
+from layoutc.plan.moves.exchange import Exchange
+from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
+
+ACCESS = {1: "one item an access"}
+
+
+def comment(name: str, type: str, exchange: Exchange, move: Move) -> tuple[str, ...]:
+    """The layouts, how values travel and at what cost, who must call it and what it synchronises."""
+    return (
+        f"{name}: {type}, {exchange.source} -> {exchange.destination}",
+        *_means(exchange, move),
+        f"Call it with all of a one-dimensional block of {exchange.threads} thread{'s' * (exchange.threads > 1)}; "
+        "thread t is threadIdx.x.",
+        *_promises(exchange, move),
+    )
+
+
+def _means(exchange: Exchange, move: Move) -> tuple[str, ...]:
+    match move:
+        case Keep():
+            return ("Nothing moves: every thread holds its items already.",)
+        case RenameRegisters(_) if not move.selects:
+            return ("Registers are renamed; nothing is executed.",)
+        case RenameRegisters():
+            return (f"Within each thread, by {move.selects} selects.",)
+        case Shuffle():
+            rounds = len(move.rounds)
+            return (f"Within warps of {exchange.warp} lanes, by {rounds} shuffle{'s' * (rounds != 1)} and "
+                    f"{move.selects} select{'s' * (move.selects != 1)} a thread.",)
+        case ThroughShared():
+            write, read = move.buffer.write, move.buffer.read
+            slices = f", in {move.slices} slices" if move.slices > 1 else ""
+            return (
+                f"Through {move.elements * exchange.bytes} bytes of shared memory{slices}: "
+                f"{write.vector} item{'s' * (write.vector > 1)} a store, {read.vector} a load;",
+                f"wavefronts of the block: {write.wavefronts} to write (ideal {write.ideal}), "
+                f"{read.wavefronts} to read (ideal {read.ideal}).",
+            )
+
+
+def _promises(exchange: Exchange, move: Move) -> tuple[str, ...]:
+    match move:
+        case ThroughShared(barrier="block"):
+            return ("It synchronises the block before it writes and before it reads: calls may follow one another,",
+                    "and nothing else need be synchronised for it.")
+        case ThroughShared():
+            return ("No value leaves its warp: it synchronises each warp before it writes and before it reads;",
+                    "calls may follow one another, and nothing else need be synchronised for it.")
+        case Shuffle():
+            return ("Its shuffles synchronise the warp; it uses no shared memory.",)
+    return ("It synchronises nothing.",)
