@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from layoutc.layout import Layout
 
 Slot = tuple[int, int]          # thread, item
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,55 +43,68 @@ class Exchange:
         return self.destination[1].size
 
     @cached_property
-    def holders(self) -> dict[int, list[Slot]]:
-        """Position in the tile -> every slot that holds it before, thread by thread."""
-        found: dict[int, list[Slot]] = {}
-        for thread in range(self.threads):
-            for item in range(self.items_before):
-                found.setdefault(self.source(thread, item), []).append((thread, item))
-        return found
+    def origins(self) -> tuple[Numbers, Numbers]:
+        """Thread and item that every destination slot's value comes from, each ``[thread, item]``."""
+        held, wanted = image(self.source).ravel(), image(self.destination)
+        order = np.argsort(held, kind="stable")
+        first = np.searchsorted(held[order], wanted, "left")
+        copies = np.searchsorted(held[order], wanted, "right") - first
+        here = np.arange(self.threads)[:, None]
+        best = np.full(wanted.shape, np.iinfo(np.int64).max)
+        for copy in range(int(copies.max())):
+            slot = order[first + np.minimum(copy, copies - 1)]
+            thread, item = np.divmod(slot, self.items_before)
+            away = (thread != here) * 4 + (thread // self.warp != here // self.warp) * 2
+            away += item != np.arange(self.items_after)
+            best = np.minimum(best, away * held.size + slot)
+        thread, item = np.divmod(best % held.size, self.items_before)
+        return thread, item
 
     @cached_property
     def came_from(self) -> tuple[tuple[Slot, ...], ...]:
         """Per destination thread and item the slot that its value comes from."""
-        return tuple(
-            tuple(self._nearest(thread, item) for item in range(self.items_after)) for thread in range(self.threads)
-        )
+        threads, items = self.origins
+        return tuple(tuple(zip(*row, strict=True)) for row in zip(threads.tolist(), items.tolist(), strict=True))
 
-    def _nearest(self, thread: int, item: int) -> Slot:
-        def distance(slot: Slot) -> tuple[bool, bool, bool, Slot]:
-            there, register = slot
-            return there != thread, there // self.warp != thread // self.warp, register != item, slot
-
-        return min(self.holders[self.destination(thread, item)], key=distance)
+    @cached_property
+    def foreign(self) -> NDArray[np.bool_]:
+        """Destination slots whose values come from another thread, ``[thread, item]``."""
+        away: NDArray[np.bool_] = self.origins[0] != np.arange(self.threads)[:, None]
+        return away
 
     def leaves_thread(self) -> tuple[Slot, Slot] | None:
         """The first destination slot, and its source, whose value comes from another thread."""
-        return self._first(lambda here, there: here != there)
+        return self._first(self.foreign)
 
     def leaves_warp(self) -> tuple[Slot, Slot] | None:
         """The first destination slot, and its source, whose value comes from another warp."""
-        return self._first(lambda here, there: here // self.warp != there // self.warp)
+        return self._first(self.origins[0] // self.warp != np.arange(self.threads)[:, None] // self.warp)
 
-    def _first(self, differs: object) -> tuple[Slot, Slot] | None:
-        for thread, row in enumerate(self.came_from):
-            for item, slot in enumerate(row):
-                if differs(thread, slot[0]):  # type: ignore[operator]
-                    return (thread, item), slot
-        return None
+    def _first(self, differs: NDArray[np.bool_]) -> tuple[Slot, Slot] | None:
+        if not differs.any():
+            return None
+        thread, item = divmod(int(differs.argmax()), self.items_after)
+        return (thread, item), (int(self.origins[0][thread, item]), int(self.origins[1][thread, item]))
 
     @cached_property
     def rounds(self) -> int:
-        """D, the fewest shuffles that a warp-local exchange can take: the most items any lane must send or receive.
+        """D, the fewest shuffles in which single items can be exchanged inside warps.
 
-        A value that several lanes want is published once for all of them in one round, so a sender's count is of
-        distinct registers only where each of them can be served in one round; the bound counts receivers exactly.
+        The most distinct values that any lane must take from others, or must show to others: in one shuffle a lane
+        takes one value and shows one register, for any number of lanes to take.
         """
-        most = 0
-        sent: Counter[Slot] = Counter()
-        for thread, row in enumerate(self.came_from):
-            foreign = {slot for slot in row if slot[0] != thread}
-            most = max(most, len(foreign))
-            sent.update(foreign)
-        by_thread = Counter(slot[0] for slot in sent)
-        return max([most, *by_thread.values()])
+        slots = (self.origins[0] * self.items_before + self.origins[1])[self.foreign]
+        takers = np.broadcast_to(np.arange(self.threads)[:, None], self.foreign.shape)[self.foreign]
+        if not slots.size:
+            return 0
+        taken = np.unique(takers * self.threads * self.items_before + slots) // (self.threads * self.items_before)
+        shown = np.unique(slots) // self.items_before
+        return int(max(np.bincount(taken).max(), np.bincount(shown).max()))
+
+
+def image(layout: Layout) -> Numbers:
+    """``layout(thread, item)`` for all, ``[thread, item]``."""
+    found = np.zeros(1, np.int64)
+    for extent, stride in layout.leaves:
+        found = (np.arange(extent)[:, None] * stride + found).ravel()
+    return found.reshape(layout[1].size, layout[0].size).T
