@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 
 def colour(edges: list[tuple[int, int]], left: int, right: int) -> list[int]:
     """A colour for each edge (a, b), a < left, b < right; edges that meet differ; as many colours as the degree.
 
     An edge takes a colour free at both ends, or one free at ``a`` after the path of two colours from ``b`` is swapped.
     """
-    degree = max([0, *(sum(a == k for a, _ in edges) for k in range(left)),
-                  *(sum(b == k for _, b in edges) for k in range(right))])
+    degree = max([0, *Counter(a for a, _ in edges).values(), *Counter(b for _, b in edges).values()])
     at_left: list[dict[int, int]] = [{} for _ in range(left)]       # colour -> edge
     at_right: list[dict[int, int]] = [{} for _ in range(right)]
     colours = [-1] * len(edges)

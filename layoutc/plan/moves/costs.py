@@ -38,7 +38,7 @@ def cost(move: Move, exchange: Exchange, costs: Costs) -> float:
             return move.selects * words * costs.select / items
         case Shuffle():
             shuffles = len(move.rounds) * words * costs.shuffle
-            return (shuffles + move.selects * words * costs.select) / items
+            return (shuffles + (move.selects * words + move.repacks) * costs.select) / items
         case ThroughShared():
             moved = (move.buffer.write.wavefronts + move.buffer.read.wavefronts) * 32 / exchange.threads
             barrier = costs.block_barrier if move.barrier == "block" else costs.warp_barrier

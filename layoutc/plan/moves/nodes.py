@@ -8,6 +8,7 @@ from typing import Literal
 from layoutc.plan.moves.placement import Buffer
 
 Barrier = Literal["none", "warp", "block"]
+Layer = tuple[tuple[int, ...], ...]     # [register][thread]: the register whose value it takes, all at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +26,20 @@ class RenameRegisters:
     renaming and costs nothing, else selects.
     """
 
-    registers: tuple[tuple[int, ...], ...]
+    registers: Layer
 
     @property
     def selects(self) -> int:
         """Selects of a thread: one fewer than the registers that an item may come from."""
-        return sum(len(set(row)) - 1 for row in self.registers)
+        return selects_of(self.registers)
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One shuffle: every thread publishes a register and reads another's.
+    """One shuffle of words: every thread publishes a word and reads another's.
 
-    ``send[thread]``: the source item published; ``lane[thread]``: the lane of its warp it reads;
-    ``receive[thread]``: the destination item that takes what came, or -1.
+    ``send[thread]``: the word published; ``lane[thread]``: the lane of its warp it reads, often its own;
+    ``receive[thread]``: the word that takes what came, or -1.
     """
 
     send: tuple[int, ...]
@@ -48,12 +49,47 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """No value leaves its warp. ``own[item][thread]``: the source item of the same thread, or -1 where a round brings it."""
+    """No value leaves its warp.
 
+    First the source's items are put into words, then ``before`` rearranges the words inside each thread, layer by
+    layer. Rounds and ``own`` (``own[word][thread]``: the word of the same thread, or -1 where a round brings it) make
+    the received words; ``after`` rearranges these, and every destination item is a part of one of them.
+    """
+
+    words: tuple[tuple[int, ...], ...]      # the source items of each word, the first in the low bits
+    before: tuple[Layer, ...]
     rounds: tuple[Round, ...]
     own: tuple[tuple[int, ...], ...]
-    selects: int                # of a thread, over all rounds
-    packed: int                 # items that one 32-bit shuffle carries; an 8-byte item takes two shuffles
+    after: tuple[Layer, ...]
+    parts: tuple[tuple[int, int], ...]      # of each destination item: received word, which part of it
+
+    @property
+    def packed(self) -> int:
+        """Items that one 32-bit shuffle carries; an item of 8 bytes takes two shuffles."""
+        return len(self.words[0])
+
+    @property
+    def selects(self) -> int:
+        """Selects of a thread, of words: one fewer than the registers that one may take its value from."""
+        sending = sum(len(set(one.send)) - 1 for one in self.rounds)
+        sources: dict[int, set[tuple[str, int]]] = {word: set() for word in range(len(self.own))}
+        for number, one in enumerate(self.rounds):
+            for word in set(one.receive) - {-1}:
+                sources[word].add(("round", number))
+        for word, row in enumerate(self.own):
+            sources[word] |= {("own", taken) for taken in set(row) - {-1}}
+        receiving = sum(max(len(found) - 1, 0) for found in sources.values())
+        return sending + receiving + sum(map(selects_of, (*self.before, *self.after)))
+
+    @property
+    def repacks(self) -> int:
+        """Instructions of a thread that put items into words and take them out again; none for whole words."""
+        return (self.packed - 1) * (len(self.words) + len(self.own))
+
+
+def selects_of(layer: Layer) -> int:
+    """Selects of a thread: for every register one fewer than those that it may take its value from."""
+    return sum(len(set(row)) - 1 for row in layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +98,7 @@ class ThroughShared:
 
     buffer: Buffer
     elements: int               # of the buffer
-    barrier: Barrier            # warp where no value leaves its warp, else block
+    barrier: Barrier            # warp where each element's writer and readers are one warp's, else block
     slices: int = 1             # times that the buffer is filled anew
 
 
