@@ -22,7 +22,7 @@ def rearranged(wanted: Numbers) -> Network:
     count = len(wanted)
     if (wanted == wanted[:, :1]).all():
         return (), tuple(wanted[:, 0].tolist())
-    direct = (tuple(map(tuple, wanted.tolist())),)
+    direct = (rows_of(wanted),)
     best: Network = (direct, tuple(range(count)))
     if np.unique(wanted[:, 0]).size != count or wanted.max() >= count:
         return best
@@ -43,7 +43,7 @@ def _cost(network: Network) -> int:
 def _renamed(network: Network, names: Numbers) -> Network:
     """The network of registers that are renamed first: register ``r`` is ``names[r]``."""
     first, *rest = network[0]
-    return (tuple(tuple(names[list(row)].tolist()) for row in first), *rest), network[1]
+    return (rows_of(names[np.array(first)]), *rest), network[1]
 
 
 def _rotation(wanted: Numbers) -> Network | None:
@@ -53,7 +53,7 @@ def _rotation(wanted: Numbers) -> Network | None:
     if ((wanted[:, :1] + turn) % count != wanted).any():
         return None
     step = math.gcd(count, *turn.tolist())
-    return _by_bits(wanted, turn // step, lambda register, amount: (register + step * amount) % count)
+    return _by_bits(wanted, turn // step, lambda registers, amounts: (registers + step * amounts) % count)
 
 
 def _exclusive(wanted: Numbers) -> Network | None:
@@ -61,16 +61,17 @@ def _exclusive(wanted: Numbers) -> Network | None:
     turn = wanted[0] ^ wanted[0, 0]
     if len(wanted) & (len(wanted) - 1) or (wanted[:, :1] ^ turn != wanted).any():
         return None
-    return _by_bits(wanted, turn, lambda register, amount: register ^ amount)
+    return _by_bits(wanted, turn, lambda registers, amounts: registers ^ amounts)
 
 
-def _by_bits(
-    wanted: Numbers, turn: Numbers, turned: Callable[[int, int], int]
-) -> Network:
+def _by_bits(wanted: Numbers, turn: Numbers, turned: Callable[[Numbers, Numbers], Numbers]) -> Network:
     """A layer for every bit of the turn in which threads differ."""
-    layers = []
-    for bit in range(int(turn.max()).bit_length()):
-        amounts = (turn & 1 << bit).tolist()
-        if any(amounts):
-            layers.append(tuple(tuple(turned(r, a) for a in amounts) for r in range(len(wanted))))
-    return tuple(layers), tuple(wanted[:, 0].tolist())
+    registers = np.arange(len(wanted))[:, None]
+    amounts = [turn & 1 << bit for bit in range(int(turn.max()).bit_length())]
+    layers = tuple(rows_of(turned(registers, amount)) for amount in amounts if amount.any())
+    return layers, tuple(wanted[:, 0].tolist())
+
+
+def rows_of(table: Numbers) -> Layer:
+    """A table as tuples."""
+    return tuple(map(tuple, table.tolist()))

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.matchings import matched
-from layoutc.plan.moves.nodes import Layer, Refusal, Shuffle
+from layoutc.plan.moves.nodes import Layer, Refusal, Round, Shuffle
 from layoutc.plan.moves.transposes import turned
 from layoutc.plan.moves.words import Words, words_of
+
+MANY = 64           # words that travel in a warp: beyond, matchings are tried only where no structure is found
 
 
 def try_plan(exchange: Exchange) -> Shuffle | Refusal:
@@ -17,17 +19,32 @@ def try_plan(exchange: Exchange) -> Shuffle | Refusal:
     if leaves is not None:
         (thread, item), _ = leaves
         return Refusal("shuffle", f"item {item} of thread {thread} comes from another warp")
-    return min(_schedules(exchange), key=lambda s: (len(s.rounds), s.selects + s.repacks, s.packed))
+    whole = words_of(exchange)
+    single = [words.of_one_warp(exchange.warp) for words in whole]
+    planned = [words for words in single if words is not None] or whole
+    best = min(_schedules(planned, exchange.warp), key=lambda s: (len(s.rounds), s.selects + s.repacks, s.packed))
+    return best if planned is whole else _repeated(best, exchange.threads // exchange.warp)
 
 
-def _schedules(exchange: Exchange) -> Iterator[Shuffle]:
-    """Schedules by structure and by matchings, for all words that do not take more rounds than others."""
-    every: list[Words] = words_of(exchange)
+def _schedules(every: list[Words], warp: int) -> Iterator[Shuffle]:
+    """Schedules by structure and by matchings, of the words that take the fewest rounds."""
     fewest = min(words.degree for words in every)
     for words in every:
-        yield from turned(words, exchange.warp)
         if words.degree == fewest:
-            yield from matched(words, exchange.warp)
+            found = list(turned(words, warp))
+            yield from found
+            if not found or words.foreign[:warp].sum() <= MANY:
+                yield from matched(words, warp)
+
+
+def _repeated(plan: Shuffle, times: int) -> Shuffle:
+    """The plan of one warp for several."""
+    def layers(found: tuple[Layer, ...]) -> tuple[Layer, ...]:
+        return tuple(tuple(row * times for row in layer) for layer in found)
+
+    rounds = tuple(Round(r.send * times, r.lane * times, r.receive * times) for r in plan.rounds)
+    own, = layers((plan.own,))
+    return Shuffle(plan.words, layers(plan.before), rounds, own, layers(plan.after), plan.parts)
 
 
 def simulate(move: Shuffle, exchange: Exchange, held: list[list[object]]) -> list[list[object]]:

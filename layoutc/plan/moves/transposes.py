@@ -15,11 +15,11 @@ from itertools import islice
 import numpy as np
 
 from layoutc.plan.moves.exchange import Numbers
-from layoutc.plan.moves.networks import rearranged
+from layoutc.plan.moves.networks import rearranged, rows_of
 from layoutc.plan.moves.nodes import Round, Shuffle
 from layoutc.plan.moves.words import Words
 
-MOST = 6            # schedules built of all whose rounds are right, of each side
+MOST = 3            # schedules built of all whose rounds are right, of each side
 
 
 def turned(words: Words, warp: int) -> Iterator[Shuffle]:
@@ -45,8 +45,8 @@ def _colours(words: Words, warp: int, of_sender: bool) -> Iterator[Numbers]:
     seen: set[bytes] = set()
     for amounts in _amounts(words, warp, of_sender):
         amount = amounts[lane % warp]
-        for colour in ((register + amount) % count, register ^ amount):
-            if colour.max() >= count or np.bincount((other * count + colour).ravel()).max() > 1:
+        for colour in ((register + amount) % count, *([] if count & (count - 1) else [register ^ amount])):
+            if np.bincount((other * count + colour).ravel()).max() > 1:
                 continue
             if np.unique(colour[words.foreign]).size == words.degree and colour.tobytes() not in seen:
                 seen.add(colour.tobytes())
@@ -111,7 +111,7 @@ def _built(words: Words, warp: int, colour: Numbers) -> Shuffle:
     before, sent = rearranged(shown)
     after, place = rearranged(taken)
     if len(before) == 1 and sent == tuple(range(count)):        # straight from the table, as each is shown
-        before, table = (), tuple(map(tuple, shown.tolist()))
+        before, table = (), rows_of(shown)
     else:
         table = tuple((word,) * threads for word in sent)
     moving = np.unique(colour[words.foreign]).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,16 @@ class Words:
             return 0
         shown = np.unique(self.thread[takers, received] * len(self.made_of) + self.word[takers, received])
         return int(max(np.bincount(takers).max(), np.bincount(shown // len(self.made_of)).max()))
+
+    def of_one_warp(self, warp: int) -> Words | None:
+        """The exchange of the first warp, if all others do the same."""
+        threads, count = self.word.shape
+        if threads % warp or threads == warp:
+            return None
+        word = self.word.reshape(-1, warp, count)
+        thread = (self.thread - np.arange(threads)[:, None] // warp * warp).reshape(-1, warp, count)
+        alike = (word == word[0]).all() and (thread == thread[0]).all()
+        return replace(self, thread=thread[0], word=word[0]) if alike else None
 
 
 def words_of(exchange: Exchange) -> list[Words]:
