@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 
 import jinja2
 
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 from layoutc.lines import fold_lines
+from layoutc.plain_cuda import helpers_of, plain_cuda
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
 from layoutc.plan.redistribution import RedistributionPlan
 from layoutc.plan.steps import Step, Steps
@@ -29,6 +30,13 @@ def render_redistribution(plan: RedistributionPlan) -> CudaSource:
     params = (ArrayParam(v, plan.type.name, False), ArrayParam(out, plan.type.name, True), ScalarParam(tiles, "i64"))
     entry = Entry(plan.entry, plan.exchange.threads, params)
     return CudaSource(f"{plan.function.name}.cu", fold_lines(render_step(plan.file)) + "\n", (entry,))
+
+
+def render_header(plan: RedistributionPlan) -> str:
+    """The function of a redistribution as one text that includes nothing and compiles alone."""
+    assert plan.header is not None, "a plan without a move has no text"
+    whole = replace(plan.header, helpers=helpers_of(render_step(plan.header)))
+    return fold_lines(plain_cuda(render_step(whole))) + "\n"
 
 
 def render_step(step: Step | Steps) -> str:

@@ -14,7 +14,7 @@ from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Move, Refusal
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Target
-from layoutc.plan.steps import DeviceFunction, File
+from layoutc.plan.steps import DeviceFunction, File, Header
 from layoutc.plan.values import c_type
 from layoutc.resolve.types import BF16, F16, Type
 
@@ -41,7 +41,7 @@ class RedistributionPlan:
     entry: str = ""                         # of the kernel
     arrays: tuple[str, str, str] = ("", "", "")     # the kernel's parameters: v, out, tiles
     file: File | None = None
-    header: DeviceFunction | None = None
+    header: Header | None = None
 
     @property
     def function(self) -> DeviceFunction:
@@ -77,11 +77,13 @@ def with_text(plan: RedistributionPlan) -> RedistributionPlan:
     kernel = test_kernel(frame, entry, arrays)
     half = plan.type in (F16, BF16)
     plain = "T" if half else PLAIN.get(plan.type.name, c_type(plan.type))
-    header = device_function(Frame(plan.exchange, plain, names.copy(), function_name), plan.move, words,
-                             "class T" if half else "")
+    alone = device_function(Frame(plan.exchange, plain, names.copy(), function_name), plan.move, words,
+                            "class T" if half else "")
+    header = Header(f"LAYOUTC_{function_name.upper()}", names.take(f"{function_name}_layoutc"), (), alone,
+                    (alone.name, alone.shared_name))
     return RedistributionPlan(plan.name, plan.kind, plan.type, plan.exchange, plan.move, plan.refusals, entry, arrays,
                               File((), "i64", (function, kernel)), header)
 
 
 # what the steps of a function declare
-OWN = ("before", "after", "thread", "item", "group", "element", "pack", "slice", "address", "tile", "T")
+OWN = ("before", "after", "thread", "lane", "item", "group", "element", "pack", "slice", "address", "tile", "T")

@@ -179,6 +179,17 @@ class DeviceFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class Header:
+    """A function that stands alone in anyone's text; the namespace keeps its helpers from meeting others."""
+
+    guard: str
+    namespace: str
+    helpers: tuple[str, ...]        # definitions
+    function: DeviceFunction
+    names: tuple[str, ...]          # that are seen outside
+
+
+@dataclass(frozen=True, slots=True)
 class File:
     """The whole text: the plan in comments, the index type, the functions."""
 
@@ -189,6 +200,6 @@ class File:
 
 Step = (
     Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Rounds | Tiles | When
-    | Either | Network | Note | Blank | DeviceFunction | Function | File
+    | Either | Network | Note | Blank | DeviceFunction | Function | Header | File
 )
 Steps = tuple[Step, ...]

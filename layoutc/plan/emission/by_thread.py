@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.index import TRUE, Expr, Int, Lookup, every
+from layoutc.index import TRUE, Env, Expr, Int, Lookup, every, inside
 from layoutc.index import Binary as Compared
 from layoutc.layout.fit import Misfit, fit
 from layoutc.layout.layout import from_modes, merged
@@ -15,6 +16,34 @@ from layoutc.plan.emission.frame import WARP, Frame, index_of
 from layoutc.plan.values import Bit, Text
 
 MODES = 3           # of a layout that still reads better than a table
+
+
+@dataclass(frozen=True, slots=True)
+class Digits(Expr):
+    """A small number for each of a few indices, all in one constant."""
+
+    values: tuple[int, ...]
+    width: int                  # bits of each
+    index: Expr
+
+    @property
+    def bits(self) -> int:
+        """Of the constant."""
+        return self.width * len(self.values)
+
+    @property
+    def level(self) -> int:
+        """C's precedence of ``&``."""
+        return 5
+
+    def __str__(self) -> str:
+        constant = sum(value << k * self.width for k, value in enumerate(self.values))
+        suffix = "u" if self.bits <= 32 else "ull"
+        return f"{constant:#x}{suffix} >> {inside(self.index * self.width, 9)} & {(1 << self.width) - 1}"
+
+    def at(self, env: Env) -> int:
+        """The index's number."""
+        return self.values[self.index.at(env)]
 
 
 def test_of(frame: Frame, truths: Sequence[bool]) -> Text:
@@ -27,17 +56,21 @@ def test_of(frame: Frame, truths: Sequence[bool]) -> Text:
         return found
     masks = tuple(sum(int(bit) << k for k, bit in enumerate(values[w:w + WARP])) for w in range(0, len(values), WARP))
     if len(masks) == 1:
-        return Bit(f"{masks[0]:#x}u", variable)
+        return Bit(f"{masks[0]:#x}u", frame.lane)
     table = frame.table("masks", masks, "unsigned")
     return Bit(f"{table}[{frame.thread // WARP}]", frame.lane)
 
 
 def _by_lane(frame: Frame, values: NDArray[np.generic]) -> tuple[Expr, NDArray[np.generic]]:
     """A function of the lane where it is one, else of the thread."""
-    if len(values) > WARP and all((values[w:w + WARP] == values[:len(values[w:w + WARP])]).all()
-                                  for w in range(WARP, len(values), WARP)):
-        return frame.lane, values[:WARP]
+    if len(values) > WARP and _repeats(values, WARP):
+        return frame.thread % WARP, values[:WARP]
     return frame.thread, values
+
+
+def _repeats(values: NDArray[np.generic], period: int) -> bool:
+    """Whether each value is that of ``period`` threads before."""
+    return bool((values[period:] == values[:-period]).all())
 
 
 def _digits(count: int) -> list[tuple[int, int]]:
@@ -82,17 +115,50 @@ def _digits_test(variable: Expr, truths: NDArray[np.generic]) -> Expr | None:
     return None
 
 
-def number_of(frame: Frame, numbers: Sequence[int], wanted: str) -> Expr:
-    """``numbers[thread]``, not negative; ``wanted`` names the table if it takes one."""
-    if len(set(numbers)) == 1:
-        return Int(numbers[0])
+def number_of(frame: Frame, numbers: Sequence[int | None], wanted: str, plain: Expr) -> Expr:
+    """``numbers[thread]``, not negative; None: any number will do.
+
+    ``plain`` is a form to try with a constant xor or added, modulo the power of two above the numbers; ``wanted``
+    names the table if it takes one.
+    """
+    known = {number for number in numbers if number is not None}
+    if len(known) <= 1:
+        return Int(max(known, default=0))
+    values = [plain.at({"thread": t}) for t in range(len(numbers))]
+    found = _near(plain, values, numbers, 1 << max(known).bit_length())
+    return found or _exact(frame, [v if n is None else n for v, n in zip(values, numbers, strict=True)], wanted)
+
+
+def _near(plain: Expr, values: list[int], numbers: Sequence[int | None], modulus: int) -> Expr | None:
+    """``plain ^ c`` or ``(plain + c) % modulus``, with the numbers that matter."""
+    pairs = [(v, n) for v, n in zip(values, numbers, strict=True) if n is not None]
+    value, number = pairs[0]
+    if all(v ^ value ^ number == n for v, n in pairs):
+        return plain ^ value ^ number
+    shift = (number - value) % modulus
+    if all((v + shift) % modulus == n for v, n in pairs):
+        return (plain + shift) % modulus
+    return None
+
+
+def _exact(frame: Frame, numbers: list[int], wanted: str) -> Expr:
     variable, array = _by_lane(frame, np.array(numbers))
     values = [int(v) for v in array]
     found = _sum(variable, values) or _exclusive(variable, values) or _turned(variable, values)
     if found is not None:
         return found
+    period = next((p for p in (2, 4, 8, 16, 32) if p < len(values) and _repeats(np.array(values), p)), len(values))
+    return _looked_up(frame, tuple(values[:period]), variable % period, wanted)
+
+
+def _looked_up(frame: Frame, values: tuple[int, ...], index: Expr, wanted: str) -> Expr:
+    """From the digits of a number where they fit into 64 bits, else from a table."""
+    bits = max(values).bit_length()
+    digits = Digits(values, 4 if bits > 2 else 2, index)
+    if bits <= 4 and digits.bits <= 64:
+        return digits
     type = "unsigned char" if max(values) < 256 else "short"
-    return Lookup(frame.table(wanted, tuple(values), type), tuple(values), variable)
+    return Lookup(frame.table(wanted, values, type), values, frame.lane if index == frame.thread % WARP else index)
 
 
 def _sum(variable: Expr, values: list[int]) -> Expr | None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from layoutc.index import Expr, Int, Name
 from layoutc.layout import Layout
+from layoutc.layout.composed import AnyLayout, inner_of, outer_of
 from layoutc.layout.layout import merged
+from layoutc.layout.swizzles import Swizzle
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.names import Names
 from layoutc.plan.steps import Assign, Let, Loop, Registers, Step, Steps, Table
@@ -38,7 +40,7 @@ class Frame:
     @property
     def lane(self) -> Expr:
         """The number of the thread in its warp."""
-        return self.thread % WARP
+        return self.thread if self.exchange.threads <= WARP else numbered("lane", WARP)
 
     def table(self, wanted: str, values: tuple[int, ...], type: str) -> str:
         """A table of constants, declared at the head of the function."""
@@ -71,6 +73,23 @@ def index_of(layout: Layout, coordinate: Expr) -> Expr:
         out = out + coordinate // block % extent * stride
         block *= extent
     return out
+
+
+def position_of(layout: AnyLayout, thread: Expr, item: Expr) -> Expr:
+    """The value of a thread/value layout, through a swizzle too."""
+    inner = inner_of(layout)
+    number = index_of(inner[0], thread) + index_of(inner[1], item)
+    for outer in reversed(outer_of(layout)):
+        number = index_of(outer, number) if isinstance(outer, Layout) else swizzled(outer, number)
+    return number
+
+
+def swizzled(swizzle: Swizzle, number: Expr) -> Expr:
+    """A number, not negative, with bits exclusive-ored into others."""
+    for bits, kept, shift in reversed(swizzle.factors):
+        taken = number // (1 << kept + max(shift, 0)) % (1 << bits)
+        number = number ^ taken * (1 << kept - min(shift, 0))
+    return number
 
 
 def loop(name: str, count: int, body: Steps) -> Steps:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
-from layoutc.index import Expr, Name
-from layoutc.plan.emission.frame import Frame, loop, numbered
+from layoutc.index import Expr, Int, Name
+from layoutc.plan.emission.frame import WARP, Frame, loop, numbered
 from layoutc.plan.emission.registers import keep_steps, rename_steps
 from layoutc.plan.emission.shared import shared_steps, slice_elements
+from layoutc.plan.emission.shuffles import shuffle_steps
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.steps import Assign, DeviceFunction, Do, Function, Let, Registers, Steps, Tiles
-from layoutc.plan.values import Element
+from layoutc.plan.values import Element, Operation
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Variable as Held
 
@@ -24,27 +25,32 @@ def device_function(frame: Frame, move: Move, comment: tuple[str, ...], template
     shared = frame.names.take(f"{frame.name}_shared_bytes")
     body = with_numbers(frame, move_steps(frame, move, buffer))
     room = slice_elements(move) * exchange.bytes if isinstance(move, ThroughShared) else 0
+    if template:
+        size = Operation("==", Held(f"sizeof({frame.type})"), Int(exchange.bytes))
+        body = (Do(Called("static_assert", (size,))), *body)
     parameters = (f"const {frame.type} (&{frame.before})[{exchange.items_before}]",
                   f"{frame.type} (&{frame.after})[{exchange.items_after}]")
     return DeviceFunction(comment, template, shared, room, frame.name, parameters, body)
 
 
 def move_steps(frame: Frame, move: Move, buffer: str) -> Steps:
-    """The steps of any move; they use ``thread``."""
+    """The steps of any move; they use ``thread`` and ``lane``."""
     match move:
         case Keep():
             return keep_steps(frame, move)
         case RenameRegisters():
             return rename_steps(frame, move)
         case Shuffle():
-            raise NotImplementedError
+            return shuffle_steps(frame, move)
         case ThroughShared():
             return shared_steps(frame, move, buffer)
 
 
 def with_numbers(frame: Frame, body: Steps) -> Steps:
-    """The body after its tables and, where it is mentioned, the number of the thread."""
+    """The body after its tables and, where they are mentioned, the numbers of the lane and the thread."""
     whole: Steps = (*frame.head, *body)
+    if mentions(whole, "lane"):
+        whole = (Let("int", "lane", frame.thread % WARP), *whole)
     if mentions(whole, "thread"):
         whole = (Let("int", "thread", Name("threadIdx.x")), *whole)
     return whole

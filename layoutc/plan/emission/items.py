@@ -16,7 +16,7 @@ class Items:
         self.vector = len(groups[0])
         self.count = len(groups)
         self.group = numbered("group", self.count)
-        groups_fastest = [item for element in zip(*groups, strict=True) for item in element]
+        groups_fastest: list[int] = [item for element in zip(*groups, strict=True) for item in element]
         self._first = groups_fastest[0]
         self._fitted = fit([item - self._first for item in groups_fastest], [self.count, self.vector])
         self._entries = tuple(item for group in groups for item in group)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.index import TRUE, Call, Expr, Int, Name
-from layoutc.layout import Layout
+from layoutc.index import TRUE, Expr, Int, Name
+from layoutc.layout.composed import AnyLayout
 from layoutc.plan.emission.by_thread import test_of
-from layoutc.plan.emission.frame import Frame, copied, index_of, loop, numbered
+from layoutc.plan.emission.frame import Frame, copied, loop, numbered, position_of
 from layoutc.plan.emission.items import Items
 from layoutc.plan.moves.nodes import ThroughShared
 from layoutc.plan.moves.numbering import numbering
 from layoutc.plan.moves.placement import Groups, Placement, image
 from layoutc.plan.moves.writers import writers
 from layoutc.plan.steps import Assign, Barrier, Do, Let, Loop, Registers, Shared, Step, Steps, WarpBarrier, When
-from layoutc.plan.values import Aggregate, Element, Function, Operation, Text, Variable
+from layoutc.plan.values import Aggregate, Element, Function, Literal, Operation, Text, Variable
+from layoutc.resolve.types import U32
 
 
 def slice_elements(move: ThroughShared) -> int:
@@ -99,9 +100,9 @@ class _Copy:
         copies = copies_of(image(self.numbering.after), self.move.buffer.read.groups)
         return tuple(Assign(Element(self.target, Int(k)), Element(self.target, Int(first))) for k, first in copies)
 
-    def _address(self, layout: Layout, items: Items) -> tuple[Expr, _Inside]:
+    def _address(self, layout: AnyLayout, items: Items) -> tuple[Expr, _Inside]:
         """Where a group begins, and what wraps the steps that use it."""
-        number = index_of(layout[0], self.frame.thread) + index_of(layout[1], items.of(Int(0))) - self.numbering.least
+        number = position_of(layout, self.frame.thread, items.of(Int(0))) - self.numbering.least
         address = address_of(self.move.buffer.placement, number, items.vector)
         if self.start is None:
             return address, _Inside(None, 0)
@@ -117,7 +118,7 @@ class _Inside:
     def __call__(self, *steps: Step) -> Steps:
         if self.address is None:
             return steps
-        test = Call("within", (Name("address"), Int(self.room)))
+        test = Operation("<", Function("unsigned", (Name("address"),)), Literal(self.room, U32))
         return (Let("int", "address", self.address), When(test, steps))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Refusal, ThroughShared
 from layoutc.plan.moves.placement import best_buffer, positions
+from layoutc.plan.moves.writers import writers
 
 SHARED_BYTES = 48 * 1024    # a block, without opting in for more
 
@@ -15,7 +16,7 @@ def try_plan(exchange: Exchange, budget: int = SHARED_BYTES) -> ThroughShared | 
     before, _ = positions(exchange, buffer.placement.order)
     elements = int(before.max()) + 1
     slices = -(-elements * exchange.bytes // budget)
-    return ThroughShared(buffer, elements, "block" if exchange.leaves_warp() else "warp", slices)
+    return ThroughShared(buffer, elements, "warp" if writers(exchange, buffer).warp_local else "block", slices)
 
 
 def simulate(move: ThroughShared, exchange: Exchange, held: list[list[object]]) -> list[list[object]]:
