@@ -12,6 +12,7 @@ import numpy as np
 from layoutc.arguments import (
     Array,
     as_array,
+    as_output,
     is_on_gpu,
     overlap,
     overlaps_itself,
@@ -110,19 +111,7 @@ class Caller:
         return tuple(self._given(t, o, extents) for t, o in zip(tensors, out, strict=True))
 
     def _given(self, tensor: Tensor, value: object, extents: dict[str, int]) -> Array:
-        if isinstance(value, bool | int | float | list | tuple | np.generic):
-            raise refuse("argument-type", f"`out` for `{tensor.name}` must be an array of {tensor.type}")
-        if isinstance(value, np.ndarray) and not value.flags.writeable:
-            raise refuse("argument-type", f"`out` for `{tensor.name}` is read-only")
-        array = as_array(tensor, value)
-        shape = tensor_shape(tensor, extents)
-        if tuple(array.shape) != shape:
-            raise refuse("extent-mismatch", f"`out` for `{tensor.name}` has shape {tuple(array.shape)}, not {shape}")
-        if isinstance(value, np.ndarray) and array is not value:
-            raise refuse("argument-type", f"`out` for `{tensor.name}` is not aligned to its elements")
-        if overlaps_itself(array):
-            raise refuse("overlapping-output", f"elements of `out` for `{tensor.name}` share their places in memory",
-                         "pass an array whose elements are distinct")
+        array = as_output(tensor, value, tensor_shape(tensor, extents))
         _check_strides(tensor, array, extents)
         return array
 
@@ -133,8 +122,8 @@ class Caller:
     ) -> None:
         import cupy
 
-        with _stream(stream):
-            sent = [a if not isinstance(a, np.ndarray) else _to_gpu(a) for a in inputs]
+        with stream_of(stream):
+            sent = [a if not isinstance(a, np.ndarray) else to_gpu(a) for a in inputs]
             targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
             made = [cupy.empty(t.shape, t.dtype) if self._is_shared(n, t, sent, targets) else t
                     for n, t in enumerate(targets)]
@@ -268,7 +257,7 @@ def _check_strides(tensor: Tensor, array: Array, extents: dict[str, int]) -> Non
         raise refuse("argument-strides", f"`{tensor.name}` has strides {found} in elements, the kernel wants {wanted}")
 
 
-def _to_gpu(array: np.ndarray[Any, Any]) -> Array:
+def to_gpu(array: np.ndarray[Any, Any]) -> Array:
     """A copy on the GPU; strides of 0 stay."""
     import cupy
 
@@ -277,7 +266,8 @@ def _to_gpu(array: np.ndarray[Any, Any]) -> Array:
     return cupy.broadcast_to(cupy.asarray(small), array.shape)
 
 
-def _stream(stream: object) -> Any:
+def stream_of(stream: object) -> Any:
+    """A CuPy stream to work in; None is the current one."""
     import cupy
 
     from layoutc.backend.cuda import as_stream

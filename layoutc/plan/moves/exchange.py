@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.layout import Layout
+from layoutc.layout.composed import AnyLayout, inner_of, outer_of
 
 Slot = tuple[int, int]          # thread, item
 Numbers = NDArray[np.int64]
@@ -22,8 +22,8 @@ class Exchange:
     which is the same thread's, then the same warp's (``warp`` lanes), then the lowest-numbered thread's.
     """
 
-    source: Layout
-    destination: Layout
+    source: AnyLayout
+    destination: AnyLayout
     bytes: int                  # of an item: 1, 2, 4, 8
     warp: int = 32              # lanes that shuffles may use together, a power of two
 
@@ -102,9 +102,11 @@ class Exchange:
         return int(max(np.bincount(taken).max(), np.bincount(shown).max()))
 
 
-def image(layout: Layout) -> Numbers:
+def image(layout: AnyLayout) -> Numbers:
     """``layout(thread, item)`` for all, ``[thread, item]``."""
     found = np.zeros(1, np.int64)
-    for extent, stride in layout.leaves:
+    for extent, stride in inner_of(layout).leaves:
         found = (np.arange(extent)[:, None] * stride + found).ravel()
+    if outer_of(layout):
+        found = np.array(layout.values)
     return found.reshape(layout[1].size, layout[0].size).T

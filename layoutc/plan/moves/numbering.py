@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutc.layout import Layout, LayoutError, composition, left_inverse
-from layoutc.layout.composed import ComposedLayout
+from layoutc.layout.composed import AnyLayout, ComposedLayout
 from layoutc.plan.moves.exchange import Exchange
 
 
@@ -13,8 +13,8 @@ from layoutc.plan.moves.exchange import Exchange
 class Numbering:
     """``before(thread, item) - least`` numbers what a slot holds, ``after(thread, item) - least`` what it takes."""
 
-    before: Layout
-    after: Layout
+    before: AnyLayout
+    after: AnyLayout
     least: int
 
 
@@ -25,11 +25,13 @@ def numbering(exchange: Exchange, order: str) -> Numbering | None:
     the other side by composition with a left inverse; None where no layout does that, as with copies.
     """
     if order == "position":
-        least = min(exchange.source.least, exchange.destination.least)
+        least = min(map(_least, (exchange.source, exchange.destination)))
         return Numbering(exchange.source, exchange.destination, least)
     own, other = exchange.source, exchange.destination
     if order == "destination":
         own, other = other, own
+    if isinstance(own, ComposedLayout):
+        return None
     try:
         items_first = Layout.of((own[1], own[0]))
         through = composition(left_inverse(items_first), other)
@@ -39,3 +41,7 @@ def numbering(exchange: Exchange, order: str) -> Numbering | None:
         return None
     by_thread = Layout((own[0].size, own[1].size), (own[1].size, 1))
     return Numbering(by_thread, through, 0) if order == "source" else Numbering(through, by_thread, 0)
+
+
+def _least(layout: AnyLayout) -> int:
+    return layout.least if isinstance(layout, Layout) else min(layout.values)
