@@ -10,9 +10,10 @@ from layoutc.layout.composed import AnyLayout
 from layoutc.plan.emission.by_thread import test_of
 from layoutc.plan.emission.frame import Frame, copied, loop, numbered, position_of
 from layoutc.plan.emission.items import Items
+from layoutc.plan.moves.exchange import image
 from layoutc.plan.moves.nodes import ThroughShared
 from layoutc.plan.moves.numbering import numbering
-from layoutc.plan.moves.placement import Groups, Placement, image
+from layoutc.plan.moves.placement import Groups, Placement
 from layoutc.plan.moves.writers import writers
 from layoutc.plan.steps import Assign, Barrier, Do, Let, Loop, Registers, Shared, Step, Steps, WarpBarrier, When
 from layoutc.plan.values import Aggregate, Element, Function, Literal, Operation, Text, Variable

@@ -24,8 +24,8 @@ def wavefronts(addresses: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     words = whole.reshape(-1, lanes, 1) // WORD + np.arange(max(width // WORD, 1))
     ordered = np.sort(words.reshape(len(words), -1), -1)
     first = np.diff(ordered, axis=-1, prepend=ordered[:, :1] - 1) != 0
-    counts = np.zeros((len(ordered), BANKS), np.int64)
-    np.add.at(counts, (np.arange(len(ordered))[:, None].repeat(ordered.shape[1], 1)[first], ordered[first] % BANKS), 1)
+    cells = (np.arange(len(ordered))[:, None] * BANKS + ordered % BANKS)[first]
+    counts = np.bincount(cells, minlength=len(ordered) * BANKS).reshape(-1, BANKS)
     most: NDArray[np.int64] = counts.max(-1).reshape(*accesses, phases).sum(-1)
     return most
 

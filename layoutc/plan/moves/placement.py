@@ -7,15 +7,12 @@ one column of rows lie in different banks. No memory is added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.layout import Layout
-from layoutc.plan.moves.banks import ideal, of_side
-from layoutc.plan.moves.exchange import Exchange
+from layoutc.plan.moves.exchange import Exchange, image
 from layoutc.plan.moves.numbering import numbering
 
 WIDEST = 16         # bytes of an access
@@ -78,102 +75,23 @@ def positions(exchange: Exchange, order: str) -> tuple[NDArray[np.int64], NDArra
     return image(found.before) - found.least, image(found.after) - found.least
 
 
-def image(layout: Layout) -> NDArray[np.int64]:
-    """``layout(thread, item)`` for all."""
-    return np.array(layout.values, np.int64).reshape(layout[1].size, layout[0].size).T
+def groups_of(numbers: NDArray[np.int64], vector: int, items: list[int]) -> Groups | None:
+    """``items`` that lie in one aligned vector of every thread, in one order; None where some do not.
 
-
-def groups_of(addresses: NDArray[np.int64], vector: int) -> Groups | None:
-    """Items that lie in one aligned vector of every thread, in one order; None where some do not.
-
-    An item that is a copy of an earlier one in every thread is in no group.
+    ``numbers[thread, item]`` are in elements.
     """
-    first = distinct(addresses)
-    if vector == 1:
-        return tuple((item,) for item in first)
-    found: dict[int, list[int]] = {}
-    for item in first:
-        found.setdefault(int(addresses[0, item]) // vector, []).append(item)
-    groups = []
-    for members in found.values():
-        members.sort(key=lambda item: int(addresses[0, item]))
-        if len(members) != vector:
-            return None
-        group = addresses[:, members]
-        if (group[:, :1] % vector != 0).any() or (group - group[:, :1] != np.arange(vector)).any():
-            return None
-        groups.append(tuple(members))
-    return tuple(sorted(groups))
+    if len(items) % vector:
+        return None
+    ordered = np.array(sorted(items, key=lambda item: int(numbers[0, item]))).reshape(-1, vector)
+    grouped = numbers[:, ordered]
+    if (grouped[..., 0] % vector).any() or (grouped - grouped[..., :1] != np.arange(vector)).any():
+        return None
+    return tuple(sorted(tuple(map(int, group)) for group in ordered))
 
 
-def distinct(addresses: NDArray[np.int64]) -> list[int]:
-    """The items of ``addresses[thread, item]`` that are no copies of an earlier item in every thread."""
-    _, first = np.unique(addresses, axis=1, return_index=True)
-    return sorted(map(int, first))
-
-
-def best_buffer(exchange: Exchange) -> Buffer:
-    """The placement with the fewest wavefronts of both sides, of all that are tried; decided by the bank model."""
-    best: Buffer | None = None
-    for found in candidates(exchange):
-        if best is None or found.cost < best.cost:
-            best = found
-        widest = max(found.write.vector, found.read.vector)
-        if found.write.is_ideal and found.read.is_ideal and widest == found.placement.vector:
-            return found        # what follows has narrower vectors
-    assert best is not None
-    return best
-
-
-def candidates(exchange: Exchange) -> Iterator[Buffer]:
-    """Every placement worth a look."""
-    widest = max(1, WIDEST // exchange.bytes)
-    for order in ("position", "source", "destination"):
-        if numbering(exchange, order) is None:
-            continue
-        before, after = positions(exchange, order)
-        for vector in reversed(_powers(widest)):
-            if groups_of(before, vector) is None and groups_of(after, vector) is None:
-                continue
-            for row, spread in _turns(exchange, vector, int(before.max()) + 1):
-                yield _measured(exchange, Placement(order, vector, row, spread), before, after)
-
-
-def _powers(most: int) -> list[int]:
-    return [1 << k for k in range(most.bit_length())]
-
-
-def _turns(exchange: Exchange, vector: int, elements: int) -> Iterator[tuple[int, int]]:
-    """(row, spread): the plain order, and rows that make a column's vectors meet in one bank.
-
-    ``spread`` divides the row and the whole, so that slots stay distinct and no memory is added.
-    """
-    yield 1, 1
-    lanes = min(max(1, 128 // (vector * exchange.bytes)), 32)
-    per_thread = max(1, exchange.items_before // vector)
-    odd = per_thread // (per_thread & -per_thread)
-    rows = {odd * max(lanes, per_thread // odd), lanes, per_thread}
-    count = -(-elements // vector)
-    for row in sorted(rows):
-        for spread in _powers(lanes):
-            if spread > 1 and row < count and row % spread == 0 and count % spread == 0:
-                yield row, spread
-
-
-def _measured(
-    exchange: Exchange, placement: Placement, before: NDArray[np.int64], after: NDArray[np.int64]
-) -> Buffer:
-    return Buffer(placement, _side(exchange, placement, before), _side(exchange, placement, after))
-
-
-def _side(exchange: Exchange, placement: Placement, numbers: NDArray[np.int64]) -> Side:
-    """The widest access that the placement leaves whole."""
-    addresses = placement.addresses(numbers)
-    for vector in reversed(_powers(placement.vector)):
-        groups = groups_of(addresses, vector)
-        if groups is not None:
-            break
-    assert groups is not None
-    warps = [min(32, exchange.threads - first) for first in range(0, exchange.threads, 32)]
-    least = sum(ideal(lanes, vector * exchange.bytes) for lanes in warps) * len(groups)
-    return Side(groups, of_side(addresses, [g[0] for g in groups], vector * exchange.bytes, exchange.bytes), least)
+def distinct(numbers: NDArray[np.int64]) -> list[int]:
+    """The items of ``numbers[thread, item]`` that are no copies of an earlier item in every thread."""
+    seen: dict[bytes, int] = {}
+    for item, column in enumerate(np.ascontiguousarray(numbers.T)):
+        seen.setdefault(column.tobytes(), item)
+    return sorted(seen.values())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Refusal, ThroughShared
-from layoutc.plan.moves.placement import best_buffer, positions
+from layoutc.plan.moves.placement import positions
+from layoutc.plan.moves.search import best_buffer
 from layoutc.plan.moves.writers import writers
 
 SHARED_BYTES = 48 * 1024    # a block, without opting in for more
