@@ -23,9 +23,9 @@ from layoutc.resolve.types import I64
 TILES_A_BLOCK = 2       # one after another, as a user's kernel would
 
 
-def tensor_of(r: Redistribute, name: str, outer: tuple[int, ...] | None = None) -> Tensor:
-    """``v`` or ``out`` as a tensor; ``outer`` as of ``bind_tiles``."""
-    return Tensor(name, r.type, tuple(Const(n, I64) for n in (*(outer or ()), *tile_shape(r, name))))
+def tensor_of(r: Redistribute, name: str) -> Tensor:
+    """One tile of ``v``, ``rank`` or ``out`` as a tensor; ranks are of any integer type."""
+    return Tensor(name, I64 if name == "rank" else r.type, tuple(Const(n, I64) for n in tile_shape(r, name)))
 
 
 @dataclass

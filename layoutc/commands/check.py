@@ -24,8 +24,10 @@ def _check_file(settings: Settings, path: str) -> int:
 
 
 def plan_everything(program: Program, settings: Settings) -> None:
-    """Plan every kernel with every schedule; LayoutcError with all that cannot be honoured."""
+    """Plan kernels with every schedule, and redistributions; LayoutcError with all that cannot be honoured."""
     from layoutc.compiler import default_signature, plan_kernel
+    from layoutc.explain import moved
+    from layoutc.plan.declared import plan_declared
 
     problems: dict[Diagnostic, None] = {}
     for kernel in program.kernels:
@@ -37,6 +39,13 @@ def plan_everything(program: Program, settings: Settings) -> None:
             else:
                 named = "the compiler's own schedule" if schedule is None else f"schedule {schedule.name or 'default'}"
                 settings.note(f"{kernel.name}: {named} can be honoured")
+    for r in program.redistributes:
+        try:
+            plan = plan_declared(program, r, settings.target)
+        except LayoutcError as error:
+            problems |= dict.fromkeys(error.diagnostics)
+        else:
+            settings.note(f"{r.name}: via {moved(plan)['via']}")
     if problems:
         raise LayoutcError(problems)
 
@@ -49,5 +58,6 @@ def _schedules(kernel: Kernel) -> tuple[Schedule | None, ...]:
 def _summary(program: Program) -> str:
     schedules = sum(len(k.schedules) for k in program.kernels)
     holds = "holds" if program.assertions == 1 else "hold"
-    return (f"{counted(len(program.kernels), 'kernel')}, {counted(schedules, 'schedule')}, "
+    moves = f"{counted(len(program.redistributes), 'redistribution')}, " if program.redistributes else ""
+    return (f"{counted(len(program.kernels), 'kernel')}, {counted(schedules, 'schedule')}, {moves}"
             f"{counted(program.assertions, 'assertion')} {holds}")
