@@ -8,7 +8,9 @@ from functools import cache
 from layoutc.backend.headers import device_header
 
 # The runtime's definitions that redistributions use; each needs only those before it.
-HELPERS = ("alignment", "Pack", "load", "store", "SameType", "Same", "store_any", "shuffle", "word_of", "part_of")
+HELPERS = (
+    "alignment", "Pack", "load", "store", "SameType", "Same", "store_any", "place_of", "shuffle", "word_of", "part_of",
+)
 
 MACROS = (
     (r"\bDEVICE\b", "__device__ __forceinline__"),
@@ -16,6 +18,8 @@ MACROS = (
     (r"\bNO_UNROLL\b", "#pragma unroll 1"),
     (r"\bSHARED\(([^,]+), (\w+), ([^)]+)\)", r"__shared__ __align__(16) \1 \2[\3]"),
     (r"\blc::", ""),
+    (r"\bi64\b", "long long"),
+    (r"\bu64\b", "unsigned long long"),
 )
 
 

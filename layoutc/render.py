@@ -26,8 +26,11 @@ def render(plan: Plan) -> CudaSource:
 def render_redistribution(plan: RedistributionPlan) -> CudaSource:
     """The text of a redistribution and of the kernel that tries it."""
     assert plan.file is not None, "a plan without a move has no text"
-    v, out, tiles = plan.arrays
-    params = (ArrayParam(v, plan.type.name, False), ArrayParam(out, plan.type.name, True), ScalarParam(tiles, "i64"))
+    assert plan.parameters is not None
+    names, type = plan.parameters, plan.type.name
+    ranks = (ArrayParam(names.rank, "i64", False),) if plan.kind != "exchange" else ()
+    params = (ArrayParam(names.v, type, False), *ranks, ArrayParam(names.out, type, True),
+              ScalarParam(names.tiles, "i64"))
     entry = Entry(plan.entry, plan.exchange.threads, params)
     return CudaSource(f"{plan.function.name}.cu", fold_lines(render_step(plan.file)) + "\n", (entry,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from layoutc.plan.moves.by_rank import ByRank
 from layoutc.plan.moves.nodes import RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.nodes import Target
 from layoutc.plan.redistribution import RedistributionPlan
@@ -29,5 +30,10 @@ def moved(plan: RedistributionPlan) -> dict[str, object]:
                 "via": "shared", "shared_bytes": plan.function.shared_bytes,
                 "write_wavefronts": buffer.write.wavefronts, "read_wavefronts": buffer.read.wavefronts,
                 "ideal_wavefronts": min(buffer.write.ideal, buffer.read.ideal), "barrier": barrier}
+        case ByRank(kind=kind, buffer=buffer, barrier=barrier):
+            known = {"write_wavefronts": None, "read_wavefronts": buffer.read.wavefronts} if kind == "scatter" else {
+                "write_wavefronts": buffer.write.wavefronts, "read_wavefronts": None}
+            found |= {"via": "shared", "shared_bytes": plan.function.shared_bytes, **known,
+                      "ideal_wavefronts": buffer.read.ideal, "barrier": barrier}
     rejected = [{"via": r.via, "why": r.why, "cost": r.cost} for r in plan.refusals]
     return {**found, "rejected": rejected}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from layoutc.plan.emission.comment import comment
 from layoutc.plan.emission.frame import Frame
-from layoutc.plan.emission.functions import device_function, test_kernel
-from layoutc.plan.moves import choose
+from layoutc.plan.emission.functions import Parameters, device_function, ranks_of, test_kernel
+from layoutc.plan.moves import by_rank, choose
+from layoutc.plan.moves.by_rank import ByRank
 from layoutc.plan.moves.costs import costs_of
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Move, Refusal
@@ -36,17 +37,17 @@ class RedistributionPlan:
     kind: Kind
     type: Type
     exchange: Exchange
-    move: Move | None
+    move: Move | ByRank | None
     refusals: tuple[Refusal, ...]
-    entry: str = ""                         # of the kernel
-    arrays: tuple[str, str, str] = ("", "", "")     # the kernel's parameters: v, out, tiles
+    entry: str = ""                         # the kernel
+    parameters: Parameters | None = None    # of the kernel
     file: File | None = None
     header: Header | None = None
 
     @property
     def function(self) -> DeviceFunction:
         """The function in the kernel's text."""
-        assert self.file is not None
+        assert self.file is not None, "a plan without a move has no text"
         found = self.file.functions[0]
         assert isinstance(found, DeviceFunction)
         return found
@@ -56,34 +57,39 @@ def plan_redistribution(
     name: str, exchange: Exchange, kind: Kind, type: Type, via: str | None, target: Target
 ) -> RedistributionPlan:
     """The cheapest right move (of the means ``via``, if given) and its steps."""
-    move, refusals = choose(exchange, costs_of(target.arch), via)
-    if move is None:
-        return RedistributionPlan(name, kind, type, exchange, None, refusals)
-    return with_text(RedistributionPlan(name, kind, type, exchange, move, refusals))
+    move, refusals = _move(exchange, kind, via, target)
+    plan = RedistributionPlan(name, kind, type, exchange, move, refusals)
+    return plan if move is None else _with_text(plan, move)
 
 
-def with_text(plan: RedistributionPlan) -> RedistributionPlan:
+def _move(
+    exchange: Exchange, kind: Kind, via: str | None, target: Target
+) -> tuple[Move | ByRank | None, tuple[Refusal, ...]]:
+    if kind == "exchange":
+        return choose(exchange, costs_of(target.arch), via)
+    found = by_rank.try_plan(exchange, kind, via)
+    return (None, (found,)) if isinstance(found, Refusal) else (found, ())
+
+
+def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionPlan:
     """The plan with the steps of its move."""
-    assert plan.move is not None
     names = Names()
     for own in OWN:
         names.take(own)
-    function_name = names.take(plan.name)
+    name = names.take(plan.name)
     entry = names.take(f"{plan.name}_test")
-    arrays = (names.take("v"), names.take("out"), names.take("tiles"))
-    words = comment(function_name, plan.type.name, plan.exchange, plan.move)
-    frame = Frame(plan.exchange, c_type(plan.type), names.copy(), function_name)
-    function = device_function(frame, plan.move, words)
-    kernel = test_kernel(frame, entry, arrays)
+    words = comment(name, plan.type.name, plan.exchange, move)
+    frame = Frame(plan.exchange, c_type(plan.type), names.copy(), name)
+    function = device_function(frame, move, words)
+    parameters = Parameters(*map(names.take, ("v", "ranks", "out", "tiles")))
+    kernel = test_kernel(frame, entry, parameters, ranks_of(plan.exchange, move) if isinstance(move, ByRank) else 0)
     half = plan.type in (F16, BF16)
     plain = "T" if half else PLAIN.get(plan.type.name, c_type(plan.type))
-    alone = device_function(Frame(plan.exchange, plain, names.copy(), function_name), plan.move, words,
-                            "class T" if half else "")
-    header = Header(f"LAYOUTC_{function_name.upper()}", names.take(f"{function_name}_layoutc"), (), alone,
-                    (alone.name, alone.shared_name))
-    return RedistributionPlan(plan.name, plan.kind, plan.type, plan.exchange, plan.move, plan.refusals, entry, arrays,
-                              File((), "i64", (function, kernel)), header)
+    alone = device_function(Frame(plan.exchange, plain, names.copy(), name), move, words, half)
+    header = Header(f"LAYOUTC_{name.upper()}", names.take(f"{name}_layoutc"), (), alone, (name, alone.shared_name))
+    return replace(plan, entry=entry, parameters=parameters, file=File((), "i64", (function, kernel)), header=header)
 
 
 # what the steps of a function declare
-OWN = ("before", "after", "thread", "lane", "item", "group", "element", "pack", "slice", "address", "tile", "T")
+OWN = ("before", "after", "rank", "thread", "lane", "item", "group", "element", "pack", "slice", "address", "tile",
+       "place", "nothing", "T", "Rank")

@@ -183,7 +183,7 @@ class Header:
     """A function that stands alone in anyone's text; the namespace keeps its helpers from meeting others."""
 
     guard: str
-    namespace: str
+    space: str                      # its name
     helpers: tuple[str, ...]        # definitions
     function: DeviceFunction
     names: tuple[str, ...]          # that are seen outside

@@ -11,7 +11,7 @@ from layoutc.layout.layout import merged
 from layoutc.layout.swizzles import Swizzle
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.names import Names
-from layoutc.plan.steps import Assign, Let, Loop, Registers, Step, Steps, Table
+from layoutc.plan.steps import Assign, Let, Loop, Step, Steps, Table
 from layoutc.plan.values import Element, Text
 
 WARP = 32
@@ -30,6 +30,7 @@ class Frame:
     name: str                       # of the function
     before: str = "before"
     after: str = "after"
+    rank: str = "rank"
     head: list[Step] = field(default_factory=list)
 
     @property
@@ -95,13 +96,6 @@ def swizzled(swizzle: Swizzle, number: Expr) -> Expr:
 def loop(name: str, count: int, body: Steps) -> Steps:
     """An unrolled loop; the body alone where it has one round (its counter is then ``Int(0)``)."""
     return body if count == 1 else (Loop(True, "int", name, Int(0), Int(count), body),)
-
-
-def copied(type: str, target: str, source: str, count: int) -> Steps:
-    """An array of registers filled from another."""
-    item = numbered("item", count)
-    return (Registers(type, target, count),
-            *loop("item", count, (Assign(Element(target, item), Element(source, item)),)))
 
 
 def assigned(frame: Frame, values: tuple[tuple[int, Text, frozenset[int]], ...]) -> Steps:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
-from layoutc.index import Expr, Int, Name
+from layoutc.index import Int, Name
+from layoutc.plan.emission.copying import slice_elements
 from layoutc.plan.emission.frame import WARP, Frame, loop, numbered
+from layoutc.plan.emission.ranked import ranked_steps
 from layoutc.plan.emission.registers import keep_steps, rename_steps
-from layoutc.plan.emission.shared import shared_steps, slice_elements
+from layoutc.plan.emission.shared import shared_steps
 from layoutc.plan.emission.shuffles import shuffle_steps
+from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.steps import Assign, DeviceFunction, Do, Function, Let, Registers, Steps, Tiles
 from layoutc.plan.values import Element, Operation
@@ -18,22 +22,36 @@ from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Variable as Held
 
 
-def device_function(frame: Frame, move: Move, comment: tuple[str, ...], template: str = "") -> DeviceFunction:
-    """The function of a move, to be called by all threads of the block."""
+def device_function(
+    frame: Frame, move: Move | ByRank, comment: tuple[str, ...], own_type: bool = False
+) -> DeviceFunction:
+    """The function of a move, to be called by all threads of the block.
+
+    ``own_type``: the type of its items is the caller's choice.
+    """
     exchange = frame.exchange
     buffer = frame.names.take(f"{frame.name}_buffer")
     shared = frame.names.take(f"{frame.name}_shared_bytes")
     body = with_numbers(frame, move_steps(frame, move, buffer))
-    room = slice_elements(move) * exchange.bytes if isinstance(move, ThroughShared) else 0
-    if template:
+    room = 0
+    if isinstance(move, ThroughShared | ByRank):
+        room = slice_elements(move.buffer.placement, move.elements, move.slices) * exchange.bytes
+    if own_type:
         size = Operation("==", Held(f"sizeof({frame.type})"), Int(exchange.bytes))
         body = (Do(Called("static_assert", (size,))), *body)
-    parameters = (f"const {frame.type} (&{frame.before})[{exchange.items_before}]",
+    ranks = (f"const Rank (&{frame.rank})[{ranks_of(exchange, move)}]",) if isinstance(move, ByRank) else ()
+    parameters = (f"const {frame.type} (&{frame.before})[{exchange.items_before}]", *ranks,
                   f"{frame.type} (&{frame.after})[{exchange.items_after}]")
-    return DeviceFunction(comment, template, shared, room, frame.name, parameters, body)
+    classes = [f"class {name}" for name, own in (("T", own_type), ("Rank", bool(ranks))) if own]
+    return DeviceFunction(comment, ", ".join(classes), shared, room, frame.name, parameters, body)
 
 
-def move_steps(frame: Frame, move: Move, buffer: str) -> Steps:
+def ranks_of(exchange: Exchange, move: ByRank) -> int:
+    """Ranks that a thread brings."""
+    return exchange.items_before if move.kind == "scatter" else exchange.items_after
+
+
+def move_steps(frame: Frame, move: Move | ByRank, buffer: str) -> Steps:
     """The steps of any move; they use ``thread`` and ``lane``."""
     match move:
         case Keep():
@@ -44,6 +62,8 @@ def move_steps(frame: Frame, move: Move, buffer: str) -> Steps:
             return shuffle_steps(frame, move)
         case ThroughShared():
             return shared_steps(frame, move, buffer)
+        case ByRank():
+            return ranked_steps(frame, move, buffer)
 
 
 def with_numbers(frame: Frame, body: Steps) -> Steps:
@@ -72,25 +92,47 @@ def _words(record: object) -> Iterator[str]:
             yield from _words(getattr(record, one.name))
 
 
-def test_kernel(frame: Frame, entry: str, names: tuple[str, str, str]) -> Function:
-    """``out[tile, thread, :]`` from ``v[tile, thread, :]``: a block takes tile after tile."""
-    v, out, tiles = names
+def test_kernel(frame: Frame, entry: str, names: Parameters, ranks: int) -> Function:
+    """``out[tile, thread, :]`` from ``v`` and, where a thread brings ``ranks``, from these: tile after tile a block."""
     exchange = frame.exchange
-    tile: Expr = Name("tile", 0, None)
-
-    def place(items: int) -> Expr:
-        return (tile * exchange.threads + frame.thread) * items + numbered("item", items)
-
     before, after = exchange.items_before, exchange.items_after
+    ranked = ranks > 0
     body = (
-        Registers(frame.type, "before", before),
-        *loop("item", before, (Assign(Element("before", numbered("item", before)), Element(v, place(before))),)),
+        *_loaded(frame, frame.type, "before", names.v, before),
+        *(_loaded(frame, RANK, "rank", names.rank, ranks) if ranked else ()),
         Registers(frame.type, "after", after),
-        Do(Called(frame.name, (Held("before"), Held("after")))),
-        *loop("item", after, (Assign(Element(out, place(after)), Element("after", numbered("item", after))),)),
+        Do(Called(frame.name, (Held("before"), *((Held("rank"),) if ranked else ()), Held("after")))),
+        *loop("item", after, (Assign(_element(frame, names.out, after), Element("after", numbered("item", after))),)),
     )
-    steps: Steps = (Tiles("tile", tiles, body),)
+    steps: Steps = (Tiles("tile", names.tiles, body),)
     if exchange.threads > 1:
         steps = (Let("int", "thread", Name("threadIdx.x")), *steps)
-    return Function(exchange.threads, entry, (f"In<{frame.type}> {v}", f"Out<{frame.type}> {out}", f"Index {tiles}"),
-                    steps)
+    parameters = (f"In<{frame.type}> {names.v}", *((f"In<{RANK}> {names.rank}",) if ranked else ()),
+                  f"Out<{frame.type}> {names.out}", f"Index {names.tiles}")
+    return Function(exchange.threads, entry, parameters, steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The kernel's, as the text spells them."""
+
+    v: str
+    rank: str
+    out: str
+    tiles: str
+
+
+RANK = "i64"        # of the kernel; the function takes any integers
+
+
+def _loaded(frame: Frame, type: str, name: str, array: str, items: int) -> Steps:
+    """A thread's items of the present tile in registers."""
+    item = numbered("item", items)
+    load = Assign(Element(name, item), _element(frame, array, items))
+    return (Registers(type, name, items), *loop("item", items, (load,)))
+
+
+def _element(frame: Frame, array: str, items: int) -> Element:
+    """A thread's present item of the present tile."""
+    tile = Name("tile", 0, None)
+    return Element(array, (tile * frame.exchange.threads + frame.thread) * items + numbered("item", items))

@@ -14,9 +14,9 @@ ORDERS = ("position", "source", "destination")
 MOST = 96           # placements measured
 
 
-def best_buffer(exchange: Exchange) -> Buffer:
+def best_buffer(exchange: Exchange, orders: tuple[str, ...] = ORDERS) -> Buffer:
     """The cheapest of all candidates; none is measured that cannot be cheaper."""
-    spaces = sorted(_spaces(exchange), key=lambda space: space.least)
+    spaces = sorted(_spaces(exchange, orders), key=lambda space: space.least)
     best: Buffer | None = None
     measured = 0
     for space in spaces:
@@ -91,8 +91,8 @@ class _Space:
                     yield Placement(self.order, self.vector, row, spread)
 
 
-def _spaces(exchange: Exchange) -> Iterator[_Space]:
-    for order in ORDERS:
+def _spaces(exchange: Exchange, orders: tuple[str, ...]) -> Iterator[_Space]:
+    for order in orders:
         if numbering(exchange, order) is None:
             continue
         before, after = positions(exchange, order)
