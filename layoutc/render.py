@@ -12,7 +12,7 @@ from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Pa
 from layoutc.lines import fold_lines
 from layoutc.plain_cuda import helpers_of, plain_cuda
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
-from layoutc.plan.redistribution import RedistributionPlan
+from layoutc.plan.redistribution import RedistributionPlan, header_of
 from layoutc.plan.steps import Step, Steps
 from layoutc.templates_dir import templates_dir
 
@@ -37,8 +37,8 @@ def render_redistribution(plan: RedistributionPlan) -> CudaSource:
 
 def render_header(plan: RedistributionPlan) -> str:
     """The function of a redistribution as one text that includes nothing and compiles alone."""
-    assert plan.header is not None, "a plan without a move has no text"
-    whole = replace(plan.header, helpers=helpers_of(render_step(plan.header)))
+    header = header_of(plan)
+    whole = replace(header, helpers=helpers_of(render_step(header)))
     return fold_lines(plain_cuda(render_step(whole))) + "\n"
 
 

@@ -42,7 +42,6 @@ class RedistributionPlan:
     entry: str = ""                         # the kernel
     parameters: Parameters | None = None    # of the kernel
     file: File | None = None
-    header: Header | None = None
 
     @property
     def function(self) -> DeviceFunction:
@@ -73,9 +72,7 @@ def _move(
 
 def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionPlan:
     """The plan with the steps of its move."""
-    names = Names()
-    for own in OWN:
-        names.take(own)
+    names = _names()
     name = names.take(plan.name)
     entry = names.take(f"{plan.name}_test")
     words = comment(name, plan.type.name, plan.exchange, move)
@@ -83,11 +80,28 @@ def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionP
     function = device_function(frame, move, words)
     parameters = Parameters(*map(names.take, ("v", "ranks", "out", "tiles")))
     kernel = test_kernel(frame, entry, parameters, ranks_of(plan.exchange, move) if isinstance(move, ByRank) else 0)
+    return replace(plan, entry=entry, parameters=parameters, file=File((), "i64", (function, kernel)))
+
+
+def header_of(plan: RedistributionPlan) -> Header:
+    """The function alone, for anyone's CUDA; its helpers are the renderer's to add."""
+    assert plan.move is not None, "a plan without a move has no text"
+    names = _names()
+    name = names.take(plan.name)
     half = plan.type in (F16, BF16)
     plain = "T" if half else PLAIN.get(plan.type.name, c_type(plan.type))
-    alone = device_function(Frame(plan.exchange, plain, names.copy(), name), move, words, half)
-    header = Header(f"LAYOUTC_{name.upper()}", names.take(f"{name}_layoutc"), (), alone, (name, alone.shared_name))
-    return replace(plan, entry=entry, parameters=parameters, file=File((), "i64", (function, kernel)), header=header)
+    words = comment(name, plan.type.name, plan.exchange, plan.move)
+    function = device_function(Frame(plan.exchange, plain, names.copy(), name), plan.move, words, half)
+    space = names.take(f"{name}_layoutc")
+    return Header(f"LAYOUTC_{name.upper()}", space, (), function, (name, function.shared_name))
+
+
+def _names() -> Names:
+    """The names of a text in which those of its functions' steps are taken."""
+    names = Names()
+    for own in OWN:
+        names.take(own)
+    return names
 
 
 # what the steps of a function declare

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from layoutc.layout.layout import from_modes, merged
 from layoutc.plan.emission.frame import WARP, Frame, index_of
 from layoutc.plan.values import Bit, Text
 
+T = TypeVar("T")
 MODES = 3           # of a layout that still reads better than a table
 
 
@@ -50,10 +53,10 @@ def test_of(frame: Frame, truths: Sequence[bool]) -> Text:
     """Whether ``truths[thread]``; ``TRUE`` where it always is."""
     if all(truths):
         return TRUE
-    variable, values = _by_lane(frame, np.array(truths))
-    found = _digit_test(variable, values) or _digits_test(variable, values)
+    variable, values = _by_lane(frame, tuple(truths))
+    found = _digit_tests(values)
     if found is not None:
-        return found
+        return every(Compared(t.op, variable // t.block % t.extent, Int(t.value)) for t in found)
     masks = tuple(sum(int(bit) << k for k, bit in enumerate(values[w:w + WARP])) for w in range(0, len(values), WARP))
     if len(masks) == 1:
         return Bit(f"{masks[0]:#x}u", frame.lane)
@@ -61,58 +64,67 @@ def test_of(frame: Frame, truths: Sequence[bool]) -> Text:
     return Bit(f"{table}[{frame.thread // WARP}]", frame.lane)
 
 
-def _by_lane(frame: Frame, values: NDArray[np.generic]) -> tuple[Expr, NDArray[np.generic]]:
+def _by_lane(frame: Frame, values: tuple[T, ...]) -> tuple[Expr, tuple[T, ...]]:
     """A function of the lane where it is one, else of the thread."""
     if len(values) > WARP and _repeats(values, WARP):
         return frame.thread % WARP, values[:WARP]
     return frame.thread, values
 
 
-def _repeats(values: NDArray[np.generic], period: int) -> bool:
+def _repeats(values: Sequence[object], period: int) -> bool:
     """Whether each value is that of ``period`` threads before."""
-    return bool((values[period:] == values[:-period]).all())
+    return values[period:] == values[:-period]
 
 
-def _digits(count: int) -> list[tuple[int, int]]:
-    """(block, extent) of every digit ``x / block % extent`` of a number below ``count``, the whole number first."""
-    divisors = [d for d in range(1, count + 1) if count % d == 0]
-    found = [(block, extent) for extent in divisors for block in divisors if count // extent % block == 0]
-    return sorted(found[1:], key=lambda d: (d != (1, count), d[1], d[0]))
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """``x / block % extent op value``."""
+
+    block: int
+    extent: int
+    op: str
+    value: int
 
 
-def _digit_test(variable: Expr, truths: NDArray[np.generic]) -> Expr | None:
-    """One comparison of one digit."""
-    for block, extent in _digits(len(truths)):
-        digit = np.arange(len(truths)) // block % extent
-        yes, no = set(digit[truths.astype(bool)].tolist()), set(digit[~truths.astype(bool)].tolist())
-        if yes & no:
-            continue
-        value = variable // block % extent
-        if len(yes) == 1:
-            return Compared("==", value, Int(min(yes)))
-        if len(no) == 1:
-            return Compared("!=", value, Int(min(no)))
-        if max(yes) < min(no):
-            return Compared("<", value, Int(min(no)))
-        if max(no) < min(yes):
-            return Compared(">=", value, Int(min(yes)))
-    return None
-
-
-def _digits_test(variable: Expr, truths: NDArray[np.generic]) -> Expr | None:
-    """Several digits that have one value each."""
-    wanted = truths.astype(bool)
+@lru_cache(1 << 14)
+def _digit_tests(truths: tuple[bool, ...]) -> tuple[_Test, ...] | None:
+    """One comparison of a digit, or several digits that have one value each; None where there is neither."""
+    wanted = np.array(truths)
     left = np.ones(len(truths), bool)
-    tests: list[Expr] = []
-    for block, extent in _digits(len(truths)):
-        digit = np.arange(len(truths)) // block % extent
-        values = set(digit[wanted].tolist())
-        if len(values) == 1 and (left & (digit != min(values))).any():
-            tests.append(Compared("==", variable // block % extent, Int(min(values))))
-            left &= digit == min(values)
-        if (left == wanted).all():
-            return every(tests)
+    several: list[_Test] = []
+    whole: tuple[_Test, ...] | None = None
+    for block, extent, digit in _digits(len(truths)):
+        yes, no = np.unique(digit[wanted]), np.unique(digit[~wanted])
+        one = _comparison(yes.tolist(), no.tolist())
+        if one is not None:
+            return (_Test(block, extent, *one),)
+        if whole is None and len(yes) == 1 and (left & (digit != yes[0])).any():
+            several.append(_Test(block, extent, "==", int(yes[0])))
+            left &= digit == yes[0]
+            whole = tuple(several) if (left == wanted).all() else None
+    return whole
+
+
+def _comparison(yes: list[int], no: list[int]) -> tuple[str, int] | None:
+    """The comparison that holds for the one digits and not for the others."""
+    if len(yes) == 1 and yes[0] not in no:
+        return "==", yes[0]
+    if len(no) == 1 and no[0] not in yes:
+        return "!=", no[0]
+    if yes[-1] < no[0]:
+        return "<", no[0]
+    if no[-1] < yes[0]:
+        return ">=", yes[0]
     return None
+
+
+@lru_cache(64)
+def _digits(count: int) -> list[tuple[int, int, NDArray[np.int64]]]:
+    """(block, extent, values) of every digit ``x / block % extent`` of the numbers below ``count``, the whole first."""
+    divisors = [d for d in range(1, count + 1) if count % d == 0]
+    found = [(block, extent) for extent in divisors[1:] for block in divisors if count // extent % block == 0]
+    ordered = sorted(found, key=lambda d: (d != (1, count), d[1], d[0]))
+    return [(block, extent, np.arange(count) // block % extent) for block, extent in ordered]
 
 
 def number_of(frame: Frame, numbers: Sequence[int | None], wanted: str, plain: Expr) -> Expr:
@@ -142,12 +154,12 @@ def _near(plain: Expr, values: list[int], numbers: Sequence[int | None], modulus
 
 
 def _exact(frame: Frame, numbers: list[int], wanted: str) -> Expr:
-    variable, array = _by_lane(frame, np.array(numbers))
-    values = [int(v) for v in array]
+    variable, shorter = _by_lane(frame, tuple(numbers))
+    values = list(shorter)
     found = _sum(variable, values) or _exclusive(variable, values) or _turned(variable, values)
     if found is not None:
         return found
-    period = next((p for p in (2, 4, 8, 16, 32) if p < len(values) and _repeats(np.array(values), p)), len(values))
+    period = next((p for p in (2, 4, 8, 16, 32) if p < len(values) and _repeats(values, p)), len(values))
     return _looked_up(frame, tuple(values[:period]), variable % period, wanted)
 
 
@@ -175,7 +187,7 @@ def _exclusive(variable: Expr, values: list[int]) -> Expr | None:
     plain = _sum(variable, [v ^ values[0] for v in values])
     if plain is not None:
         return plain ^ values[0]
-    for block, extent in _digits(len(values)):
+    for block, extent, _ in _digits(len(values)):
         if extent & (extent - 1) == 0 and extent < len(values):
             rest = _sum(variable, [v ^ x // block % extent for x, v in enumerate(values)])
             if rest is not None:
