@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from layoutc.index import TRUE, Env, Expr, Int, Lookup, every, inside
 from layoutc.index import Binary as Compared
 from layoutc.layout.fit import Misfit, fit
-from layoutc.layout.layout import from_modes, merged
+from layoutc.layout.layout import Mode, from_modes, merged
 from layoutc.plan.emission.frame import WARP, Frame, index_of
 from layoutc.plan.values import Bit, Text
 
@@ -156,7 +156,7 @@ def _near(plain: Expr, values: list[int], numbers: Sequence[int | None], modulus
 def _exact(frame: Frame, numbers: list[int], wanted: str) -> Expr:
     variable, shorter = _by_lane(frame, tuple(numbers))
     values = list(shorter)
-    found = _sum(variable, values) or _exclusive(variable, values) or _turned(variable, values)
+    found = _simple(variable, values) or _in_parts(variable, values)
     if found is not None:
         return found
     period = next((p for p in (2, 4, 8, 16, 32) if p < len(values) and _repeats(values, p)), len(values))
@@ -171,6 +171,23 @@ def _looked_up(frame: Frame, values: tuple[int, ...], index: Expr, wanted: str) 
         return digits
     type = "unsigned char" if max(values) < 256 else "short"
     return Lookup(frame.table(wanted, values, type), values, frame.lane if index == frame.thread % WARP else index)
+
+
+def _simple(variable: Expr, values: list[int]) -> Expr | None:
+    """One of the forms below."""
+    if len(set(values)) == 1:
+        return Int(values[0])
+    return _sum(variable, values) or _exclusive(variable, values) or _turned(variable, values)
+
+
+def _in_parts(variable: Expr, values: list[int]) -> Expr | None:
+    """High and low digit of the numbers, each in a simple form."""
+    for base in (2, 4, 8, 16):
+        high = _simple(variable, [v // base for v in values])
+        low = _simple(variable, [v % base for v in values]) if high is not None else None
+        if high is not None and low is not None:
+            return high * base + low
+    return None
 
 
 def _sum(variable: Expr, values: list[int]) -> Expr | None:
@@ -196,9 +213,22 @@ def _exclusive(variable: Expr, values: list[int]) -> Expr | None:
 
 
 def _turned(variable: Expr, values: list[int]) -> Expr | None:
-    """``(a * x + c) % m``."""
+    """A layout and a constant, modulo a number."""
     for modulus in sorted({max(values) + 1, 1 << max(values).bit_length()}):
-        step = (values[1] - values[0]) % modulus
-        if all((step * x + values[0]) % modulus == v for x, v in enumerate(values)):
-            return (variable * step + values[0]) % modulus
+        modes = _fit_modulo([(v - values[0]) % modulus for v in values], modulus)
+        if modes is not None and len(modes) <= MODES:
+            return (index_of(from_modes(modes), variable) + values[0]) % modulus
     return None
+
+
+def _fit_modulo(values: list[int], modulus: int) -> list[Mode] | None:
+    """The modes of the layout that has these values modulo a number, if there is one; runs as in ``fit``."""
+    modes: list[Mode] = []
+    whole, stride = 1, values[1]
+    for step in range(1, len(values)):
+        if values[step] != (step // whole * stride + values[step % whole]) % modulus:
+            if step % whole or len(values) % step:
+                return None
+            modes.append((step // whole, stride))
+            whole, stride = step, values[step]
+    return [*modes, (len(values) // whole, stride)]
