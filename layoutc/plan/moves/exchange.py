@@ -27,17 +27,17 @@ class Exchange:
     bytes: int                  # of an item: 1, 2, 4, 8
     warp: int = 32              # lanes that shuffles may use together, a power of two
 
-    @property
+    @cached_property
     def threads(self) -> int:
         """Threads of the block."""
         return self.source[0].size
 
-    @property
+    @cached_property
     def items_before(self) -> int:
         """Items that a thread holds before."""
         return self.source[1].size
 
-    @property
+    @cached_property
     def items_after(self) -> int:
         """Items that a thread holds afterwards."""
         return self.destination[1].size

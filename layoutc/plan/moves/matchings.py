@@ -83,10 +83,13 @@ def _multicast_rounds(edges: list[Edge]) -> list[list[Edge]]:
                 shown.append({})
                 taking.append(set())
             if shown[number].get(source[0], source[1]) == source[1]:
-                served = [d for d in waiting if d[0] not in taking[number]]
+                served: list[Slot] = []
+                for destination in waiting:
+                    if destination[0] not in taking[number]:
+                        taking[number].add(destination[0])
+                        served.append(destination)
                 if served:
                     shown[number][source[0]] = source[1]
-                    taking[number].update(d[0] for d in served)
                     rounds[number] += [(source, d) for d in served]
                     waiting = [d for d in waiting if d not in served]
             number += 1

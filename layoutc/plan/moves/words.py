@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.plan.moves.exchange import Exchange, Numbers
+from layoutc.plan.moves.exchange import Exchange, Numbers, image
 
 WORD = 4            # bytes that a shuffle carries
 
@@ -48,8 +48,10 @@ class Words:
 
 
 def words_of(exchange: Exchange) -> list[Words]:
-    """The words that items can be put into, single items first."""
+    """The words that items can be put into, single items first; of an item's copies in its thread one is shown."""
     thread, item = exchange.origins
+    _, copy_of = _distinct(image(exchange.source))
+    item = np.array([copy_of.index(k) for k in copy_of])[item]
     columns, place = _distinct(thread * exchange.items_before + item)
     single = Words(
         tuple((k,) for k in range(exchange.items_before)), thread[:, columns], item[:, columns],
