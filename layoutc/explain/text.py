@@ -72,8 +72,10 @@ def _means(move: Facts) -> str:
         case "shuffle":
             return f"shuffle: {move['rounds']} shuffle{_s(move['rounds'])} and {selects}"
         case "shared":
-            return (f"shared: {move['shared_bytes']} bytes, {move['write_wavefronts']} wavefronts to write and "
-                    f"{move['read_wavefronts']} to read (ideal {move['ideal_wavefronts']}), "
+            write, read = move["write_wavefronts"], move["read_wavefronts"]
+            by_rank = "as many as the ranks decide"
+            return (f"shared: {move['shared_bytes']} bytes, {by_rank if write is None else write} wavefronts to write "
+                    f"and {by_rank if read is None else read} to read (ideal {move['ideal_wavefronts']}), "
                     f"meeting by a {move['barrier']} barrier")
     return "none: every thread holds its items already"
 
