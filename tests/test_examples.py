@@ -38,7 +38,7 @@ def each() -> Iterator[Any]:
 
 
 KERNELS = list(each())
-REDISTRIBUTIONS = [(path, name) for path in PATHS for name in (module := load(path))
+REDISTRIBUTIONS = [(path, name) for path in PATHS for module in [load(path)] for name in module
                    if isinstance(module[name], Redistribution)]
 
 
