@@ -70,7 +70,7 @@ class _Shuffles:
     def received(self, words: list[_Value]) -> list[_Value]:
         """The words that came in rounds or stayed."""
         lanes = self.frame.lanes_mask() or "0xffffffffu"
-        if "?" in lanes:
+        if self.move.rounds and "?" in lanes:
             name = self.frame.names.take("lanes")
             self.done.append(Let("unsigned", name, Variable(lanes)))
             lanes = name

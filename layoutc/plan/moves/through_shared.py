@@ -17,7 +17,8 @@ def try_plan(exchange: Exchange, budget: int = SHARED_BYTES) -> ThroughShared | 
     before, _ = positions(exchange, buffer.placement.order)
     elements = int(before.max()) + 1
     slices = -(-elements * exchange.bytes // budget)
-    return ThroughShared(buffer, elements, "warp" if writers(exchange, buffer).warp_local else "block", slices)
+    apart = slices == 1 and writers(exchange, buffer).warp_local       # slices of one warp lie where another's lay
+    return ThroughShared(buffer, elements, "warp" if apart else "block", slices)
 
 
 def simulate(move: ThroughShared, exchange: Exchange, held: list[list[object]]) -> list[list[object]]:
