@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import permutations
 
 from layoutc.layout import Layout, blocked, mma_a, mma_b, mma_c, striped, warp_striped
+from layoutc.layout.composed import AnyLayout
 from layoutc.plan.moves.exchange import Exchange
 
 Slot = tuple[int, int]      # thread, item
@@ -14,11 +15,15 @@ Slot = tuple[int, int]      # thread, item
 def catalogue() -> dict[str, Layout]:
     """Layouts by name: blocked, striped, nested, permuted, of fragments, with copies, of parts of warps."""
     found: dict[str, Layout] = {}
-    for T, I in ((4, 3), (8, 4), (32, 2), (32, 3), (32, 4), (32, 8), (48, 5), (64, 6), (96, 4), (100, 3), (128, 16)):
-        found[f"blocked({T}, {I})"] = blocked(T, I)
-        found[f"striped({T}, {I})"] = striped(T, I)
-    for T, I, W in ((8, 4, 4), (8, 4, 2), (64, 6, 32), (64, 6, 16), (96, 4, 32), (96, 4, 4), (128, 16, 32)):
-        found[f"warp_striped({T}, {I}, {W})"] = warp_striped(T, I, W)
+    for threads, items in (
+        (4, 3), (8, 4), (32, 2), (32, 3), (32, 4), (32, 8), (48, 5), (64, 6), (96, 4), (100, 3), (128, 16),
+    ):
+        found[f"blocked({threads}, {items})"] = blocked(threads, items)
+        found[f"striped({threads}, {items})"] = striped(threads, items)
+    for threads, items, lanes in (
+        (8, 4, 4), (8, 4, 2), (64, 6, 32), (64, 6, 16), (96, 4, 32), (96, 4, 4), (128, 16, 32),
+    ):
+        found[f"warp_striped({threads}, {items}, {lanes})"] = warp_striped(threads, items, lanes)
     for text in (
         "(4,3):(3,-1)", "((2,2),3):((6,3),-1)", "(4,3):(-3,-1)", "(4,3):(-1,-4)",
         "((2,2),3):((6,3),1)", "((2,2),3):((1,6),2)",           # 12 positions
@@ -39,19 +44,20 @@ def catalogue() -> dict[str, Layout]:
     ):
         found[text] = Layout.parse(text)
     for name, M, N, K, type in (
-        ("mma_a", 16, 8, 8, "f16"), ("mma_b", 16, 8, 16, "f16"), ("mma_c", 16, 8, 16, "f32"), ("mma_a", 16, 8, 8, "tf32"),
-        ("mma_a", 16, 8, 16, "f16"), ("mma_b", 16, 8, 32, "i8"), ("mma_b", 16, 8, 8, "tf32"), ("mma_a", 16, 8, 16, "i8"),
+        ("mma_a", 16, 8, 8, "f16"), ("mma_b", 16, 8, 16, "f16"), ("mma_c", 16, 8, 16, "f32"),
+        ("mma_a", 16, 8, 8, "tf32"), ("mma_a", 16, 8, 16, "f16"), ("mma_b", 16, 8, 32, "i8"),
+        ("mma_b", 16, 8, 8, "tf32"), ("mma_a", 16, 8, 16, "i8"),
     ):
         of = {"mma_a": mma_a, "mma_b": mma_b, "mma_c": mma_c}[name]
         found[f"{name}({M}, {N}, {K}, {type})"] = of(M, N, K, type)
     return found
 
 
-def threads_of(layout: Layout) -> int:
+def threads_of(layout: AnyLayout) -> int:
     return layout[0].size
 
 
-def held(layout: Layout) -> list[list[object]]:
+def held(layout: AnyLayout) -> list[list[object]]:
     """The positions that every thread holds: what a right plan makes of a source's is the destination's."""
     values, threads = layout.values, threads_of(layout)
     return [list(values[thread::threads]) for thread in range(threads)]

@@ -268,3 +268,16 @@ def test_choosing_is_fast(text: str) -> None:
     start = time.process_time()
     choose(Exchange(source, destination, 4), SM_90)
     assert time.process_time() - start < 0.25       # 0.05 on a quiet machine
+
+
+def test_most_pairs_meet_no_bank_twice() -> None:
+    """Wavefronts over the ideal for all pairs of the catalogue, printed with ``-s``."""
+    for bytes in ITEM_SIZES:
+        ratios = []
+        for source, destination in catalogue_pairs():
+            found = best_buffer(Exchange(by_name()[source], by_name()[destination], bytes))
+            ratios.append((found.write.wavefronts + found.read.wavefronts) / (found.write.ideal + found.read.ideal))
+        shares = [sum(ratio <= most for ratio in ratios) / len(ratios) for most in (1, 1.25, 1.5, 2)]
+        print(f"{bytes} bytes: ideal, within 1.25, 1.5, 2:", *(f"{share:.1%}" for share in shares))
+        assert shares[0] >= 0.9
+        assert shares[3] == 1

@@ -76,18 +76,22 @@ class _Space:
         return Buffer(placement, self.write.measured(placement), self.read.measured(placement))
 
     def placements(self) -> Iterator[Placement]:
-        """The plain order, rows that make a column's vectors meet in one bank, then all rows that divide the tile.
+        """The plain order; rows that likely make a column's vectors meet in one bank; powers of two; divisors.
 
-        ``spread`` divides the row and the whole, so that slots stay distinct and no memory is added.
+        Slots stay distinct and no memory is added: ``spread`` divides the whole, so that a slot stays among the
+        ``spread`` around it; and it divides the row, which is then one for these, or the row is a power of two, so that
+        every bit of a slot turns with higher bits only.
         """
         yield Placement(self.order, self.vector, 1, 1)
         lanes = min(max(1, 128 // (self.vector * self.write.bytes)), 32)
         odd = self.per_thread // (self.per_thread & -self.per_thread)
-        likely = sorted({odd * max(lanes, self.per_thread // odd), lanes, self.per_thread})
-        dividing = [row for row in range(2, self.count, 2) if self.count % row == 0 and row not in likely]
-        for row in (*likely, *dividing):
+        likely = {odd * max(lanes, self.per_thread // odd), lanes, self.per_thread}
+        powers = _powers(self.count)[1:]
+        dividing = (row for row in range(2, self.count, 2) if self.count % row == 0)
+        for row in dict.fromkeys((*sorted(likely), *powers, *dividing)):
             for spread in _powers(lanes)[1:]:
-                if row < self.count and row % spread == 0 and self.count % spread == 0:
+                distinct = row % spread == 0 or (row > 1 and row & (row - 1) == 0)
+                if row < self.count and distinct and self.count % spread == 0:
                     yield Placement(self.order, self.vector, row, spread)
 
 
