@@ -56,7 +56,7 @@ error[bad-via]: `three` cannot be right via registers
  --> bad.layout:3:62
   |
 3 | redistribute three: f32 = blocked(4, 6) -> striped(4, 6) via registers
-  |                                                              ^^^^^^^^^ item 1 of thread 0 comes from thread 1
+  |                                                              ^^^^^^^^^ item 2 of thread 0 comes from thread 1
   = help: write `via shuffle` or `via shared`, or leave it out
 """
 
