@@ -1,8 +1,11 @@
-"""What the parts of a move cost, measured per architecture by ``layoutc tune --costs``."""
+"""What the parts of a move cost, by a table measured per architecture (costs.toml says how)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
 
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
@@ -19,27 +22,40 @@ class Costs:
     block_barrier: float
 
 
-BY_ARCH = {"sm_90": Costs(select=0.06, shuffle=0.12, wavefront=0.12, warp_barrier=0.01, block_barrier=0.04)}
+@cache
+def measured() -> dict[str, Costs]:
+    """The tables by architecture, such as ``sm_90``."""
+    found = tomllib.loads(files("layoutc.plan.moves").joinpath("costs.toml").read_text("utf-8"))
+    return {arch: Costs(**{f.name: float(table[f.name]) for f in fields(Costs)}) for arch, table in found.items()}
 
 
 def costs_of(arch: str) -> Costs:
-    """The measured table of an architecture, or of the nearest that was measured."""
-    return BY_ARCH.get(arch, BY_ARCH["sm_90"])
+    """The measured table of an architecture, or of the one nearest to it by number."""
+    tables = measured()
+    return tables[min(tables, key=lambda known: abs(_number(known) - _number(arch)))]
+
+
+def _number(arch: str) -> int:
+    digits = "".join(filter(str.isdigit, arch))
+    return int(digits) if digits else 0
 
 
 def cost(move: Move, exchange: Exchange, costs: Costs) -> float:
     """Picoseconds an item and conversion over the whole GPU."""
-    items = max(exchange.items_after, 1)
+    return _of_thread(move, exchange, costs) / max(exchange.items_after, 1)
+
+
+def _of_thread(move: Move, exchange: Exchange, costs: Costs) -> float:
+    """Picoseconds of a thread for all its items; an item of 8 bytes is two words to shuffle and to select."""
     words = max(exchange.bytes // 4, 1)
     match move:
         case Keep():
             return 0.0
         case RenameRegisters():
-            return move.selects * words * costs.select / items
+            return move.selects * words * costs.select
         case Shuffle():
-            shuffles = len(move.rounds) * words * costs.shuffle
-            return (shuffles + (move.selects * words + move.repacks) * costs.select) / items
+            return len(move.rounds) * words * costs.shuffle + (move.selects * words + move.repacks) * costs.select
         case ThroughShared():
-            moved = (move.buffer.write.wavefronts + move.buffer.read.wavefronts) * 32 / exchange.threads
+            served = (move.buffer.write.wavefronts + move.buffer.read.wavefronts) * 32 / exchange.threads
             barrier = costs.block_barrier if move.barrier == "block" else costs.warp_barrier
-            return (moved * costs.wavefront + 2 * barrier * move.slices) / items
+            return served * costs.wavefront + 2 * barrier * move.slices
