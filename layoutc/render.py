@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import jinja2
 
@@ -12,9 +13,11 @@ from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Pa
 from layoutc.lines import fold_lines
 from layoutc.plain_cuda import helpers_of, plain_cuda
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
-from layoutc.plan.redistribution import RedistributionPlan, header_of
 from layoutc.plan.steps import Step, Steps
 from layoutc.templates_dir import templates_dir
+
+if TYPE_CHECKING:
+    from layoutc.plan.redistribution import RedistributionPlan      # NumPy is imported where a file needs it
 
 
 def render(plan: Plan) -> CudaSource:
@@ -37,6 +40,8 @@ def render_redistribution(plan: RedistributionPlan) -> CudaSource:
 
 def render_header(plan: RedistributionPlan) -> str:
     """The function of a redistribution as one text that includes nothing and compiles alone."""
+    from layoutc.plan.redistribution import header_of
+
     header = header_of(plan)
     whole = replace(header, helpers=helpers_of(render_step(header)))
     return fold_lines(plain_cuda(render_step(whole))) + "\n"

@@ -26,8 +26,6 @@ def _check_file(settings: Settings, path: str) -> int:
 def plan_everything(program: Program, settings: Settings) -> None:
     """Plan kernels with every schedule, and redistributions; LayoutcError with all that cannot be honoured."""
     from layoutc.compiler import default_signature, plan_kernel
-    from layoutc.explain import moved
-    from layoutc.plan.declared import plan_declared
 
     problems: dict[Diagnostic, None] = {}
     for kernel in program.kernels:
@@ -39,6 +37,17 @@ def plan_everything(program: Program, settings: Settings) -> None:
             else:
                 named = "the compiler's own schedule" if schedule is None else f"schedule {schedule.name or 'default'}"
                 settings.note(f"{kernel.name}: {named} can be honoured")
+    problems |= _impossible(program, settings) if program.redistributes else {}
+    if problems:
+        raise LayoutcError(problems)
+
+
+def _impossible(program: Program, settings: Settings) -> dict[Diagnostic, None]:
+    """What cannot be honoured of redistributions."""
+    from layoutc.explain import moved
+    from layoutc.plan.declared import plan_declared
+
+    problems: dict[Diagnostic, None] = {}
     for r in program.redistributes:
         try:
             plan = plan_declared(program, r, settings.target)
@@ -46,8 +55,7 @@ def plan_everything(program: Program, settings: Settings) -> None:
             problems |= dict.fromkeys(error.diagnostics)
         else:
             settings.note(f"{r.name}: via {moved(plan)['via']}")
-    if problems:
-        raise LayoutcError(problems)
+    return problems
 
 
 def _schedules(kernel: Kernel) -> tuple[Schedule | None, ...]:
