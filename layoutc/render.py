@@ -11,13 +11,12 @@ import jinja2
 
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 from layoutc.lines import fold_lines
-from layoutc.plain_cuda import helpers_of, plain_cuda
 from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
 from layoutc.plan.steps import Step, Steps
 from layoutc.templates_dir import templates_dir
 
 if TYPE_CHECKING:
-    from layoutc.plan.redistribution import RedistributionPlan      # NumPy is imported where a file needs it
+    from layoutc.plan.redistribution import RedistributionPlan  # it needs NumPy
 
 
 def render(plan: Plan) -> CudaSource:
@@ -40,6 +39,7 @@ def render_redistribution(plan: RedistributionPlan) -> CudaSource:
 
 def render_header(plan: RedistributionPlan) -> str:
     """The function of a redistribution as one text that includes nothing and compiles alone."""
+    from layoutc.plain_cuda import helpers_of, plain_cuda       # these need NumPy, which kernels alone do without
     from layoutc.plan.redistribution import header_of
 
     header = header_of(plan)
