@@ -128,3 +128,16 @@ def test_cub_317_a_tile_beyond_the_budget_is_cut_into_slices_that_fit() -> None:
     assert plan.slices == 3
     assert -(-plan.elements // plan.slices) * 8 <= SHARED_BYTES
     assert simulate(plan, exchange, held(exchange.source)) == held(exchange.destination)
+
+
+def test_copies_in_a_warp_share_the_showing() -> None:
+    """Lanes l and l + 4 hold the same two items: each shows one of them, in one round."""
+    plan = right_plans("((4,2),2):((2,0),1)", "(8,1):(1,0)")["shuffle"]
+    assert isinstance(plan, Shuffle)
+    assert len(plan.rounds) == 1
+
+
+def test_a_tile_with_gaps_takes_no_more_memory_than_its_items() -> None:
+    plan = right_plans("(64,4):(4000,1000)", "(64,(2,2)):(4000,(2000,1000))")["shared"]
+    assert isinstance(plan, ThroughShared)
+    assert plan.elements == 256

@@ -19,7 +19,8 @@ class Exchange:
     """A redistribution of register-held values between two thread/value layouts of one tile.
 
     ``came_from[thread][item]`` is the slot whose value a destination slot takes: of several copies the nearest,
-    which is the same thread's, then the same warp's (``warp`` lanes), then the lowest-numbered thread's.
+    which is the same thread's (the same register's, if it can be), then the same warp's (``warp`` lanes), there
+    item ``k`` from copy ``k`` of them in turn, so that no lane must show all; then the lowest-numbered thread's.
     """
 
     source: AnyLayout
@@ -50,12 +51,19 @@ class Exchange:
         first = np.searchsorted(held[order], wanted, "left")
         copies = np.searchsorted(held[order], wanted, "right") - first
         here = np.arange(self.threads)[:, None]
+        if copies.max() == 1:
+            thread, item = np.divmod(order[first], self.items_before)
+            return thread, item
+        slots = [order[first + np.minimum(copy, copies - 1)] for copy in range(int(copies.max()))]
+        near = [(copy < copies) & (slot // self.items_before // self.warp == here // self.warp)
+                for copy, slot in enumerate(slots)]
+        turn = slots[0] % self.items_before % np.maximum(sum(map(_counted, near)), 1)
         best = np.full(wanted.shape, np.iinfo(np.int64).max)
-        for copy in range(int(copies.max())):
-            slot = order[first + np.minimum(copy, copies - 1)]
+        for slot, in_warp in zip(slots, near, strict=True):
             thread, item = np.divmod(slot, self.items_before)
-            away = (thread != here) * 4 + (thread // self.warp != here // self.warp) * 2
-            away += item != np.arange(self.items_after)
+            away = (thread != here) * 8 + (thread // self.warp != here // self.warp) * 4
+            away += (item != np.arange(self.items_after)) * ((thread == here) * 2) + (turn != 0) * (thread != here)
+            turn = turn - in_warp
             best = np.minimum(best, away * held.size + slot)
         thread, item = np.divmod(best % held.size, self.items_before)
         return thread, item
@@ -100,6 +108,10 @@ class Exchange:
         taken = np.unique(takers * self.threads * self.items_before + slots) // (self.threads * self.items_before)
         shown = np.unique(slots) // self.items_before
         return int(max(np.bincount(taken).max(), np.bincount(shown).max()))
+
+
+def _counted(present: NDArray[np.bool_]) -> Numbers:
+    return present.astype(np.int64)
 
 
 def image(layout: AnyLayout) -> Numbers:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from layoutc.plan.moves.banks import ideal, of_side
 from layoutc.plan.moves.exchange import Exchange, Numbers
 from layoutc.plan.moves.numbering import numbering
@@ -96,12 +98,14 @@ class _Space:
 
 
 def _spaces(exchange: Exchange, orders: tuple[str, ...]) -> Iterator[_Space]:
-    for order in orders:
-        if numbering(exchange, order) is None:
-            continue
+    """Every order and vector; a tile with gaps is numbered by position only where nothing else is possible."""
+    possible = [order for order in orders if numbering(exchange, order) is not None]
+    for order in possible:
         before, after = positions(exchange, order)
-        sides = [_widths(numbers, exchange.bytes) for numbers in (before, after)]
         elements = int(before.max()) + 1
+        if order == "position" and len(possible) > 1 and elements > np.unique(before).size:
+            continue
+        sides = [_widths(numbers, exchange.bytes) for numbers in (before, after)]
         for vector in _powers(WIDEST // exchange.bytes):
             if vector == 1 or any(vector in side for side in sides):
                 write, read = (max(width for width in side if width <= vector) for side in sides)
