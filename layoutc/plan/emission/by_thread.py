@@ -50,7 +50,7 @@ class Digits(Expr):
 
 
 def test_of(frame: Frame, truths: Sequence[bool]) -> Text:
-    """Whether ``truths[thread]``; ``TRUE`` where it always is."""
+    """Whether ``truths[thread]``, which it is for some; ``TRUE`` where it is for all."""
     if all(truths):
         return TRUE
     variable, values = _by_lane(frame, tuple(truths))
