@@ -39,7 +39,7 @@ def render_redistribution(plan: RedistributionPlan) -> CudaSource:
 
 def render_header(plan: RedistributionPlan) -> str:
     """The function of a redistribution as one text that includes nothing and compiles alone."""
-    from layoutc.plain_cuda import helpers_of, plain_cuda       # these need NumPy, which kernels alone do without
+    from layoutc.plain_cuda import helpers_of, plain_cuda  # these need NumPy, which kernels alone do without
     from layoutc.plan.redistribution import header_of
 
     header = header_of(plan)
