@@ -252,6 +252,15 @@ class Threads:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessLayout:
+    """Which thread moves which element of a staged box, or of the tile: (thread, item) -> row-major position."""
+
+    tensor: str
+    layout: Layout | ComposedLayout
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """How a kernel is to be run; what is left out the planner chooses."""
 
@@ -262,6 +271,8 @@ class Schedule:
     vector: int | None = None                   # elements a memory access at most
     shared_budget: int | None = None            # bytes
     unroll: tuple[str, ...] = ()                # index names
+    loads: tuple[AccessLayout, ...] = ()        # each input at most once
+    stores: tuple[AccessLayout, ...] = ()       # each output at most once
     span: Span = place()
     clause_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)  # by word
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from layoutc.index import Expr, Int, Name
 from layoutc.layout import Layout
 from layoutc.layout.composed import AnyLayout, inner_of, outer_of
 from layoutc.layout.layout import merged
 from layoutc.layout.swizzles import Swizzle
-from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.names import Names
 from layoutc.plan.steps import Assign, Let, Loop, Step, Steps, Table
 from layoutc.plan.values import Element, Text
+
+if TYPE_CHECKING:       # needs NumPy, which kernels alone do without
+    from layoutc.plan.moves.exchange import Exchange
 
 WARP = 32
 
