@@ -188,6 +188,18 @@ def test_transposes_take_few_selects(items: int) -> None:
         assert plan.selects <= most
 
 
+@pytest.mark.parametrize("items", [2, 4, 8, 16])
+def test_a_lane_bit_for_a_register_bit_ships_half_the_registers(items: int) -> None:
+    """Triton's count for one such swap: items/2 shuffles, 1.5 * items selects."""
+    half = items // 2
+    source, destination = (
+        Layout.parse(f"((2,16),(2,{half})):(({lane},4),({register},64))") for lane, register in ((1, 2), (2, 1)))
+    plan = plans(Exchange(source, destination, 4))["shuffle"]
+    assert isinstance(plan, Shuffle)
+    assert len(plan.rounds) == half
+    assert plan.selects == half + items
+
+
 def test_narrow_items_that_travel_together_share_shuffles() -> None:
     """Pairs or fours of neighbours from one lane to one other: 32 bits at a time."""
     whole = Exchange(Layout.parse("(32,4):(4,1)"), Layout.parse("((2,16),4):((64,4),1)"), 4)

@@ -31,6 +31,8 @@ def turned(words: Words, warp: int) -> Iterator[Shuffle]:
     for of_sender in (True, False):
         for colour in islice(_colours(words, warp, of_sender), MOST):
             yield _built(words, warp, colour)
+            if words.degree < count:
+                yield _shipped(words, warp, colour)
 
 
 def _colours(words: Words, warp: int, of_sender: bool) -> Iterator[Numbers]:
@@ -119,3 +121,17 @@ def _built(words: Words, warp: int, colour: Numbers) -> Shuffle:
     own = tuple((-1,) * threads if c in moving else table[c] for c in range(count))
     plan = Shuffle(words.made_of, before, rounds, own, after, words.parts)
     return replace(plan, parts=tuple((place[word], part) for word, part in words.parts))
+
+
+def _shipped(words: Words, warp: int, colour: Numbers) -> Shuffle:
+    """The same rounds, of which words that stay in their thread are no part: fewer selects where half of them do."""
+    threads, count = words.word.shape
+    here = np.arange(threads)[:, None]
+    shown, lane, taken = (np.empty((count, threads), np.int64) for _ in range(3))
+    shown[colour, words.thread] = words.word
+    lane[colour, here] = words.thread % warp
+    taken[colour, here] = np.where(words.foreign, np.arange(count), -1)
+    moving = np.unique(colour[words.foreign]).tolist()
+    tables = zip(rows_of(shown[moving]), rows_of(lane[moving]), rows_of(taken[moving]), strict=True)
+    own = rows_of(np.where(words.foreign, -1, words.word).T)
+    return Shuffle(words.made_of, (), tuple(Round(*rows) for rows in tables), own, (), words.parts)
