@@ -17,6 +17,7 @@ MACROS = (
     (r"\bUNROLL\b", "#pragma unroll"),
     (r"\bNO_UNROLL\b", "#pragma unroll 1"),
     (r"\bSHARED\(([^,]+), (\w+), ([^)]+)\)", r"__shared__ __align__(16) \1 \2[\3]"),
+    (r"\bShared<([^<>]+)>", r"\1*"),
     (r"\blc::", ""),
     (r"\bi64\b", "long long"),
     (r"\bu64\b", "unsigned long long"),

@@ -13,14 +13,14 @@ HALF = "unsigned short"     # a type of 2 bytes, where a header leaves it open
 
 def item_type(plan: RedistributionPlan) -> str:
     """The type of the header's items in C."""
-    parameter = header_of(plan).function.parameters[0]
+    parameter = header_of(plan).functions[0].parameters[0]
     type = parameter.removeprefix("const ").split(" (&")[0]
     return HALF if type == "T" else type
 
 
 def caller_of(plan: RedistributionPlan) -> str:
     """A kernel that calls the function twice in a row, on what threads hold of ``x``; ranks are ints."""
-    type, name = item_type(plan), header_of(plan).function.name
+    type, name = item_type(plan), header_of(plan).functions[0].name
     before, after = plan.exchange.items_before, plan.exchange.items_after
     ranked = isinstance(plan.move, ByRank)
     ranks = ranks_of(plan.exchange, plan.move) if isinstance(plan.move, ByRank) else 0

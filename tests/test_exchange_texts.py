@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from layoutc.backend import Run
+from layoutc.backend import KernelFault, Run
 from layoutc.backend.cuda import architectures, compile_ptx
 from layoutc.cuda_source import CudaSource
 from layoutc.layout import Layout, blocked, striped, warp_striped
-from layoutc.plan.redistribution import RedistributionPlan
-from layoutc.render import render_header, render_redistribution
+from layoutc.lines import fold_lines
+from layoutc.plan.redistribution import RedistributionPlan, header_of
+from layoutc.render import render_header, render_redistribution, render_step
 from tests.backend_support import entry_of, launch, load
 from tests.exchange_support import (
     CASES,
@@ -93,6 +94,41 @@ def test_before_and_after_may_be_one_array(device: str) -> None:
     text, count = re.subn(*in_place(), source.text)
     assert count == len(chosen)
     check(device, CudaSource("in_place.cu", text, source.entries), chosen, RUNS[2:3])
+
+
+# ---- two buffers in turns
+
+
+def in_turns(plans: list[RedistributionPlan]) -> CudaSource:
+    """The kernels with the functions of two buffers; a block's tiles take turns."""
+    source = together("turns.cu", plans)
+    functions = tuple(header_of(plan).functions[1] for plan in plans)
+    text = source.text.replace("KERNEL(", fold_lines(render_step(functions)) + "\nKERNEL(", 1)
+    for plan in plans:
+        name = plan.function.name
+        text = text.replace(f" {name}(before, after);", f" {name}_in_turns(before, after, unsigned(tile / gridDim.x));")
+    return CudaSource(source.name, text, source.entries)
+
+
+def turning() -> list[RedistributionPlan]:
+    plans = [plan for chunk in chunks() for plan in chunk if plan.type.name not in ("f16", "bf16")]
+    return [plan for plan in plans if len(header_of(plan).functions) == 2]
+
+
+def test_calls_in_turns_need_one_barrier(device: str) -> None:
+    plans = turning()
+    assert len(plans) >= 8
+    source = in_turns(plans)
+    assert source.text.count("__syncthreads()") == 3 * len(plans)
+    check(device, source, plans)
+
+
+def test_calls_out_of_turn_are_seen_to_race() -> None:
+    (plan, *_) = turning()
+    source = in_turns([plan])
+    text = source.text.replace("unsigned(tile / gridDim.x)", "0u")
+    with pytest.raises(KernelFault, match="race"):
+        check("cpu", CudaSource(source.name, text, source.entries), [plan])
 
 
 # ---- more than shared memory holds at once

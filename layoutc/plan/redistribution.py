@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from layoutc.plan.emission.comment import comment
+from layoutc.plan.emission.comment import comment, comment_in_turns
 from layoutc.plan.emission.frame import Frame
-from layoutc.plan.emission.functions import Parameters, device_function, ranks_of, test_kernel
+from layoutc.plan.emission.functions import (
+    Parameters,
+    device_function,
+    function_in_turns,
+    ranks_of,
+    test_kernel,
+)
 from layoutc.plan.moves import by_rank, choose
 from layoutc.plan.moves.by_rank import ByRank
 from layoutc.plan.moves.costs import costs_of
 from layoutc.plan.moves.exchange import Exchange
-from layoutc.plan.moves.nodes import Move, Refusal
+from layoutc.plan.moves.nodes import Move, Refusal, ThroughShared
+from layoutc.plan.moves.through_shared import SHARED_BYTES
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Target
 from layoutc.plan.steps import DeviceFunction, File, Header
@@ -84,16 +91,26 @@ def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionP
 
 
 def header_of(plan: RedistributionPlan) -> Header:
-    """The function alone, for anyone's CUDA; its helpers are the renderer's to add."""
+    """The function alone, for anyone's CUDA, where it pays also in turns; its helpers are the renderer's to add."""
     assert plan.move is not None, "a plan without a move has no text"
     names = _names()
     name = names.take(plan.name)
     half = plan.type in (F16, BF16)
     plain = "T" if half else PLAIN.get(plan.type.name, c_type(plan.type))
     words = comment(name, plan.type.name, plan.exchange, plan.move)
-    function = device_function(Frame(plan.exchange, plain, names.copy(), name), plan.move, words, half)
+    functions = [device_function(Frame(plan.exchange, plain, names.copy(), name), plan.move, words, half)]
+    if isinstance(plan.move, ThroughShared) and _can_take_turns(plan.move, functions[0]):
+        other = names.take(f"{name}_in_turns")
+        frame = Frame(plan.exchange, plain, names.copy(), other)
+        functions.append(function_in_turns(frame, plan.move, comment_in_turns(other, name), half))
     space = names.take(f"{name}_layoutc")
-    return Header(f"LAYOUTC_{name.upper()}", space, (), function, (name, function.shared_name))
+    return Header(f"LAYOUTC_{name.upper()}", space, (), tuple(functions),
+                  tuple(word for f in functions for word in (f.name, f.shared_name)))
+
+
+def _can_take_turns(move: ThroughShared, function: DeviceFunction) -> bool:
+    """Whether two buffers save a barrier of the block and fit."""
+    return move.barrier == "block" and move.slices == 1 and 2 * function.shared_bytes <= SHARED_BYTES
 
 
 def _names() -> Names:
@@ -106,4 +123,4 @@ def _names() -> Names:
 
 # what the steps of a function declare
 OWN = ("before", "after", "rank", "thread", "lane", "item", "group", "element", "pack", "slice", "address", "tile",
-       "place", "nothing", "T", "Rank")
+       "place", "nothing", "turn", "T", "Rank")

@@ -180,12 +180,12 @@ class DeviceFunction:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A function that stands alone in anyone's text; the namespace keeps its helpers from meeting others."""
+    """Functions that stand alone in anyone's text; the namespace keeps their helpers from meeting others."""
 
     guard: str
     space: str                      # its name
     helpers: tuple[str, ...]        # definitions
-    function: DeviceFunction
+    functions: tuple[DeviceFunction, ...]
     names: tuple[str, ...]          # that are seen outside
 
 

@@ -19,6 +19,14 @@ def comment(name: str, type: str, exchange: Exchange, move: Move | ByRank) -> tu
     )
 
 
+def comment_in_turns(name: str, other: str) -> tuple[str, ...]:
+    """Of the function with two buffers."""
+    return (
+        f"{name}: as {other}, with one barrier a call and two buffers. Of calls that follow one another in a block",
+        "each passes a turn that is even where the last one's was odd: 0, 1, 2, ...; the first may be either.",
+    )
+
+
 def _means(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
     match move:
         case Keep():

@@ -11,7 +11,7 @@ from layoutc.plan.emission.copying import slice_elements
 from layoutc.plan.emission.frame import WARP, Frame, loop, numbered
 from layoutc.plan.emission.ranked import ranked_steps
 from layoutc.plan.emission.registers import keep_steps, rename_steps
-from layoutc.plan.emission.shared import shared_steps
+from layoutc.plan.emission.shared import half_bytes, shared_steps, turned_steps
 from layoutc.plan.emission.shuffles import shuffle_steps
 from layoutc.plan.moves.by_rank import ByRank
 from layoutc.plan.moves.exchange import Exchange
@@ -29,21 +29,37 @@ def device_function(
 
     ``own_type``: the type of its items is the caller's choice.
     """
-    exchange = frame.exchange
-    buffer = frame.names.take(f"{frame.name}_buffer")
-    shared = frame.names.take(f"{frame.name}_shared_bytes")
-    body = with_numbers(frame, move_steps(frame, move, buffer))
+    steps = move_steps(frame, move, frame.names.take(f"{frame.name}_buffer"))
     room = 0
     if isinstance(move, ThroughShared | ByRank):
-        room = slice_elements(move.buffer.placement, move.elements, move.slices) * exchange.bytes
+        room = slice_elements(move.buffer.placement, move.elements, move.slices) * frame.exchange.bytes
+    ranks = (f"const Rank (&{frame.rank})[{ranks_of(frame.exchange, move)}]",) if isinstance(move, ByRank) else ()
+    return _function(frame, steps, room, comment, own_type, ranks)
+
+
+def function_in_turns(
+    frame: Frame, move: ThroughShared, comment: tuple[str, ...], own_type: bool = False
+) -> DeviceFunction:
+    """The same with one barrier and two buffers; calls that follow one another take them in turns."""
+    buffer, present = frame.names.take(f"{frame.name}_buffer"), frame.names.take("present")
+    return _function(frame, turned_steps(frame, move, buffer, present), 2 * half_bytes(frame, move), comment, own_type,
+                     last=("unsigned turn",))
+
+
+def _function(
+    frame: Frame, steps: Steps, shared_bytes: int, comment: tuple[str, ...], own_type: bool,
+    ranks: tuple[str, ...] = (), last: tuple[str, ...] = (),
+) -> DeviceFunction:
+    exchange = frame.exchange
+    shared = frame.names.take(f"{frame.name}_shared_bytes")
+    body = with_numbers(frame, steps)
     if own_type:
         size = Operation("==", Held(f"sizeof({frame.type})"), Int(exchange.bytes))
         body = (Do(Called("static_assert", (size,))), *body)
-    ranks = (f"const Rank (&{frame.rank})[{ranks_of(exchange, move)}]",) if isinstance(move, ByRank) else ()
     parameters = (f"const {frame.type} (&{frame.before})[{exchange.items_before}]", *ranks,
-                  f"{frame.type} (&{frame.after})[{exchange.items_after}]")
+                  f"{frame.type} (&{frame.after})[{exchange.items_after}]", *last)
     classes = [f"class {name}" for name, own in (("T", own_type), ("Rank", bool(ranks))) if own]
-    return DeviceFunction(comment, ", ".join(classes), shared, room, frame.name, parameters, body)
+    return DeviceFunction(comment, ", ".join(classes), shared, shared_bytes, frame.name, parameters, body)
 
 
 def ranks_of(exchange: Exchange, move: ByRank) -> int:
