@@ -73,8 +73,9 @@ def _move(
 ) -> tuple[Move | ByRank | None, tuple[Refusal, ...]]:
     if kind == "exchange":
         return choose(exchange, costs_of(target.arch), via)
-    found = by_rank.try_plan(exchange, kind, via)
-    return (None, (found,)) if isinstance(found, Refusal) else (found, ())
+    tried = [by_rank.try_plan(exchange, kind, means) for means in ((via,) if via else ("registers", "shuffle", None))]
+    refused = tuple(found for found in tried if isinstance(found, Refusal))
+    return next((found for found in tried if not isinstance(found, Refusal)), None), refused
 
 
 def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionPlan:
