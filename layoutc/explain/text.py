@@ -41,6 +41,8 @@ def _sections(facts: Facts) -> list[str]:
         ("storage", _storage(facts["storage"])),
         ("traffic", _traffic(facts["traffic"])),
         ("intensity", [_intensity(facts["intensity"])]),
+        *([("redistribute", _columns((m["name"], f"{m['from']} -> {m['to']}", _means(m))
+                                     for m in facts["redistribute"]))] if facts["redistribute"] else []),
     ]
     return _aligned(sections)
 
@@ -72,11 +74,10 @@ def _means(move: Facts) -> str:
         case "shuffle":
             return f"shuffle: {move['rounds']} shuffle{_s(move['rounds'])} and {selects}"
         case "shared":
-            write, read = move["write_wavefronts"], move["read_wavefronts"]
-            by_rank = "as many as the ranks decide"
-            return (f"shared: {move['shared_bytes']} bytes, {by_rank if write is None else write} wavefronts to write "
-                    f"and {by_rank if read is None else read} to read (ideal {move['ideal_wavefronts']}), "
-                    f"meeting by a {move['barrier']} barrier")
+            write, read = ("?" if n is None else str(n) for n in (move["write_wavefronts"], move["read_wavefronts"]))
+            ranks = "; ? is as the ranks decide" if "?" in (write, read) else ""
+            return (f"shared: {move['shared_bytes']} bytes, a barrier of the {move['barrier']}, {write} wavefronts to "
+                    f"write and {read} to read (ideal {move['ideal_wavefronts']}{ranks})")
     return "none: every thread holds its items already"
 
 
