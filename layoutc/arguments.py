@@ -12,7 +12,7 @@ from layoutc.backend.types import numpy_dtype
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.plan.nodes import Signature
 from layoutc.resolve.program import Kernel, Tensor
-from layoutc.resolve.types import Type
+from layoutc.resolve.types import I64, Type
 
 Array = Any                     # a NumPy or CuPy array
 NARROW = 2**31 - 2**24          # elements from which an index takes 64 bits; the rest is room for halos
@@ -55,6 +55,41 @@ def as_array(tensor: Tensor, value: object, help: str = "") -> Array:
                      help or f"convert it: `{tensor.name}.astype({_numpy_name(tensor.type)})`")
     if isinstance(array, np.ndarray) and not _is_plain(array):
         array = array.copy()
+    return array
+
+
+def as_ranks(value: object) -> Array:
+    """A NumPy or CuPy array of integers of any type; lists become i64.
+
+    Raises LayoutcError (``argument-type``) where it holds anything else.
+    """
+    any_integer = Tensor("rank", I64, ())
+    array = value if isinstance(value, np.ndarray) else (
+        _from_numbers(any_integer, value) if isinstance(value, bool | int | float | list | tuple | np.generic)
+        else _from_protocol(any_integer, value))
+    if array.dtype.kind not in "iu":
+        raise refuse("argument-type", f"`rank` holds integers, the argument holds {array.dtype}",
+                     "convert it: `rank.astype(numpy.int32)`")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def as_output(tensor: Tensor, value: object, shape: tuple[int, ...]) -> Array:
+    """The array that a call was given to write a tensor of this shape to.
+
+    Raises LayoutcError where it is no writable array of that shape and the tensor's type.
+    """
+    if isinstance(value, bool | int | float | list | tuple | np.generic):
+        raise refuse("argument-type", f"`out` for `{tensor.name}` must be an array of {tensor.type}")
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        raise refuse("argument-type", f"`out` for `{tensor.name}` is read-only")
+    array = as_array(tensor, value, "give an array of that type to write into")
+    if tuple(array.shape) != shape:
+        raise refuse("extent-mismatch", f"`out` for `{tensor.name}` has shape {tuple(array.shape)}, not {shape}")
+    if isinstance(value, np.ndarray) and array is not value:
+        raise refuse("argument-type", f"`out` for `{tensor.name}` is not aligned to its elements")
+    if overlaps_itself(array):
+        raise refuse("overlapping-output", f"elements of `out` for `{tensor.name}` share their places in memory",
+                     "pass an array whose elements are distinct")
     return array
 
 

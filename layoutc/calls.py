@@ -13,6 +13,7 @@ from layoutc.arguments import (
     NARROW,
     Array,
     as_array,
+    as_output,
     is_on_gpu,
     overlap,
     overlaps_itself,
@@ -117,19 +118,7 @@ class Caller:
         return given
 
     def _given(self, tensor: Tensor, value: object, extents: dict[str, int]) -> Array:
-        if isinstance(value, bool | int | float | list | tuple | np.generic):
-            raise refuse("argument-type", f"`out` for `{tensor.name}` must be an array of {tensor.type}")
-        if isinstance(value, np.ndarray) and not value.flags.writeable:
-            raise refuse("argument-type", f"`out` for `{tensor.name}` is read-only")
-        array = as_array(tensor, value, "give an array of that type to write into")
-        shape = tensor_shape(tensor, extents)
-        if tuple(array.shape) != shape:
-            raise refuse("extent-mismatch", f"`out` for `{tensor.name}` has shape {tuple(array.shape)}, not {shape}")
-        if isinstance(value, np.ndarray) and array is not value:
-            raise refuse("argument-type", f"`out` for `{tensor.name}` is not aligned to its elements")
-        if overlaps_itself(array):
-            raise refuse("overlapping-output", f"elements of `out` for `{tensor.name}` share their places in memory",
-                         "pass an array whose elements are distinct")
+        array = as_output(tensor, value, tensor_shape(tensor, extents))
         _check_strides(tensor, array, extents)
         return array
 
@@ -140,8 +129,8 @@ class Caller:
     ) -> None:
         import cupy
 
-        with _stream(stream):
-            sent = [a if not isinstance(a, np.ndarray) else _to_gpu(a) for a in inputs]
+        with stream_of(stream):
+            sent = [a if not isinstance(a, np.ndarray) else to_gpu(a) for a in inputs]
             targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
             made = [cupy.empty(t.shape, t.dtype) if any(overlap(t, a) for a in sent) else t for t in targets]
             self._launch("cuda", [*sent, *made], [*sent, *made], extents, far, inputs, None)
@@ -268,7 +257,7 @@ def _check_strides(tensor: Tensor, array: Array, extents: dict[str, int]) -> Non
         raise refuse("argument-strides", f"`{tensor.name}` has strides {found} in elements, the kernel wants {wanted}")
 
 
-def _to_gpu(array: np.ndarray[Any, Any]) -> Array:
+def to_gpu(array: np.ndarray[Any, Any]) -> Array:
     """A copy on the GPU; strides of 0 stay."""
     import cupy
 
@@ -277,7 +266,8 @@ def _to_gpu(array: np.ndarray[Any, Any]) -> Array:
     return cupy.broadcast_to(cupy.asarray(small), array.shape)
 
 
-def _stream(stream: object) -> Any:
+def stream_of(stream: object) -> Any:
+    """A CuPy stream to work in; None is the current one."""
     import cupy
 
     from layoutc.backend.cuda import as_stream

@@ -17,7 +17,7 @@ Interval = tuple[int | None, int | None]        # inclusive; None: unknown
 
 # C's precedence, tightest last
 LEVELS = {
-    "||": 1, "&&": 2, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "||": 1, "&&": 2, "^": 4, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }
 TERNARY, UNARY, ATOM = 0, 11, 12
@@ -71,6 +71,9 @@ class Expr:
 
     def __mod__(self, other: Expr | int) -> Expr:
         return remainder(self, wrap(other))
+
+    def __xor__(self, other: Expr | int) -> Expr:
+        return exclusive(self, wrap(other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +147,14 @@ class Binary(Expr):
                 return f"{inside(self.a, 9)} - {inside(term, 10)}"
             case "*", Int(-1):
                 return f"-{inside(self.a, UNARY)}"
+        if self.op == "^":      # its precedence in C surprises: operands of several words are bracketed
+            return f"{inside(self.a, ATOM)} ^ {inside(self.b, ATOM)}"
         tight = self.op in ("/", "%", "-")
         return f"{inside(self.a, self.level)} {self.op} {inside(self.b, self.level + tight)}"
 
     @property
     def interval(self) -> Interval:
-        """By interval arithmetic for + * / %; a test is 0 or 1."""
+        """By interval arithmetic for + * / % ^; a test is 0 or 1."""
         (a, b), (c, d) = self.a.interval, self.b.interval
         match self.op:
             case "+":
@@ -163,6 +168,10 @@ class Binary(Expr):
                 return (None if a is None else a // c, None if b is None else b // c)
             case "%" if d is not None:
                 return (0, d - 1 if b is None else min(b, d - 1))
+            case "^" if _not_negative(a, c):
+                return (0, None if b is None or d is None else (1 << max(b.bit_length(), d.bit_length())) - 1)
+            case "^":
+                return (None, None)
         return (0, 1) if LEVELS[self.op] < 9 else (None, None)
 
     def at(self, env: Env) -> int:
@@ -219,6 +228,31 @@ class Call(Expr):
         return Call(self.function, tuple(a.over(env) for a in self.arguments))
 
 
+@dataclass(frozen=True, slots=True)
+class Lookup(Expr):
+    """An element of a table of constants."""
+
+    table: str
+    values: tuple[int, ...]
+    index: Expr
+
+    def __str__(self) -> str:
+        return f"{self.table}[{self.index}]"
+
+    @property
+    def interval(self) -> Interval:
+        """From the least to the greatest entry."""
+        return (min(self.values), max(self.values))
+
+    def at(self, env: Env) -> int:
+        """The entry."""
+        return self.values[self.index.at(env)]
+
+    def over(self, env: Mapping[str, Expr]) -> Expr:
+        """With names replaced."""
+        return Lookup(self.table, self.values, self.index.over(env))
+
+
 def wrap(x: Expr | int) -> Expr:
     """An expression; an integer becomes a number."""
     return x if isinstance(x, Expr) else Int(x)
@@ -253,6 +287,8 @@ def combine(op: str, a: Expr, b: Expr) -> Expr:
             return remainder(a, b)
         case "&&":
             return both(a, b)
+        case "^":
+            return exclusive(a, b)
     return compare(op, a, b)
 
 
@@ -381,6 +417,15 @@ def not_negative(e: Expr) -> Expr:
     """The greater of it and 0."""
     low = e.interval[0]
     return e if low is not None and low >= 0 else Call("maximum", (e, Int(0)))
+
+
+def exclusive(a: Expr, b: Expr) -> Expr:
+    """``a`` xor ``b``, bit by bit."""
+    if isinstance(a, Int) and isinstance(b, Int):
+        return Int(a.value ^ b.value)
+    if isinstance(a, Int):
+        a, b = b, a
+    return a if b == Int(0) else Binary("^", a, b)
 
 
 def dot(indices: Iterable[Expr], strides: Iterable[Expr]) -> Expr:

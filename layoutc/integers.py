@@ -15,7 +15,7 @@ def apply(op: str, a: int, b: int) -> int:
 
 
 OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b, "*": lambda a, b: a * b,
+    "+": lambda a, b: a + b, "*": lambda a, b: a * b, "^": lambda a, b: a ^ b,
     "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b),
     ">": lambda a, b: int(a > b), ">=": lambda a, b: int(a >= b),
     "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 WIDTH = 110
-BREAKS = re.compile(r" (?=(\?|:|\|\||&&|[-+]|[*/]) )|(?<=(,)) ")
+BREAKS = re.compile(r" (?=(\?|:|\|\||&&|[-+]|[*/]) )|(?<=(,)) (?!\w+>)")      # not before the 4 of Pack<float, 4>
 LOOSEST = ("?", ":", "||", "&&", ",", "+", "-", "*", "/")
 
 

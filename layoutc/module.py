@@ -1,4 +1,4 @@
-"""What a user holds: a compiled file and its kernels."""
+"""What a user holds: a compiled file, its kernels and its redistributions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
 from layoutc.explain import explain
 from layoutc.parse.reading import read_source
 from layoutc.plan.nodes import Plan, Target
+from layoutc.redistribution import Redistribution
 from layoutc.reference import evaluate
 from layoutc.resolve.program import Kernel as ResolvedKernel
 from layoutc.resolve.program import Program, Schedule
@@ -134,27 +135,31 @@ class Kernel:
 
 
 class Module:
-    """A file; its kernels are attributes, or items for names that Python uses."""
+    """A file; its kernels and redistributions are attributes, or items for names that Python uses."""
 
     def __init__(self, program: Program, target: Target | None = None) -> None:
         chosen = target or Target()
         self._program = program
-        self._kernels = {k.name: Kernel(program, k, chosen) for k in program.kernels}
+        self._functions: dict[str, Kernel | Redistribution] = {
+            **{k.name: Kernel(program, k, chosen) for k in program.kernels},
+            **{r.name: Redistribution(program, r, chosen) for r in program.redistributes}}
 
-    def __getattr__(self, name: str) -> Kernel:
-        kernels: dict[str, Kernel] = self.__dict__.get("_kernels", {})
-        if name in kernels:
-            return kernels[name]
-        raise AttributeError(f"no kernel `{name}`; {did_you_mean(name, kernels)}".rstrip("; "))
+    def __getattr__(self, name: str) -> Any:
+        """The Kernel or the Redistribution of that name."""
+        functions: dict[str, Kernel | Redistribution] = self.__dict__.get("_functions", {})
+        if name in functions:
+            return functions[name]
+        raise AttributeError(f"no kernel or redistribution `{name}`; {did_you_mean(name, functions)}".rstrip("; "))
 
-    def __getitem__(self, name: str) -> Kernel:
-        return self._kernels[name]
+    def __getitem__(self, name: str) -> Any:
+        return self._functions[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._kernels)
+        """The names, kernels first."""
+        return iter(self._functions)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._kernels]
+        return [*super().__dir__(), *self._functions]
 
 
 def compile(text: str, *, name: str = "<text>", **constants: int) -> Module:

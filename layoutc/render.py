@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import jinja2
 
@@ -15,11 +16,36 @@ from layoutc.plan.steps import Step, Steps
 from layoutc.resolve.types import BOOL
 from layoutc.templates_dir import templates_dir
 
+if TYPE_CHECKING:
+    from layoutc.plan.redistribution import RedistributionPlan  # it needs NumPy
+
 
 def render(plan: Plan) -> CudaSource:
     """The text of a plan and what its kernels take."""
     entries = tuple(_entry(plan, one) for one in plan.passes)
     return CudaSource(f"{entries[0].name}.cu", fold_lines(render_step(plan.file)) + "\n", entries)
+
+
+def render_redistribution(plan: RedistributionPlan) -> CudaSource:
+    """The text of a redistribution and of the kernel that tries it."""
+    assert plan.file is not None, "a plan without a move has no text"
+    assert plan.parameters is not None
+    names, type = plan.parameters, plan.type.name
+    ranks = (ArrayParam(names.rank, "i64", False),) if plan.kind != "exchange" else ()
+    params = (ArrayParam(names.v, type, False), *ranks, ArrayParam(names.out, type, True),
+              ScalarParam(names.tiles, "i64"))
+    entry = Entry(plan.entry, plan.exchange.threads, params)
+    return CudaSource(f"{plan.function.name}.cu", fold_lines(render_step(plan.file)) + "\n", (entry,))
+
+
+def render_header(plan: RedistributionPlan) -> str:
+    """The function of a redistribution as one text that includes nothing and compiles alone."""
+    from layoutc.plain_cuda import helpers_of, plain_cuda  # these need NumPy, which kernels alone do without
+    from layoutc.plan.redistribution import header_of
+
+    header = header_of(plan)
+    whole = replace(header, helpers=helpers_of(render_step(header)))
+    return fold_lines(plain_cuda(render_step(whole))) + "\n"
 
 
 def render_step(step: Step | Steps) -> str:

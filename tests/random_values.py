@@ -178,8 +178,8 @@ class Values:
             index = self.take()
             extent = r.choice([n for n in e.extents if n in self.extents])
             self.ranges[index] = (extent, 0, 0)
-            low = r.choice(("0", "0", "1"))
-            return self._over(type, depth, scope, [index], [f"{index} in {low}..{extent}"], fixed=False)
+            first = r.choice(("0", "0", "1"))
+            return self._over(type, depth, scope, [index], [f"{index} in {first}..{extent}"], fixed=False)
         names, binders = [], []
         for _ in range(r.choice((1, 1, 2))):
             index, (low, high) = self.take(), r.choice(RANGES)

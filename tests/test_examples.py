@@ -20,8 +20,11 @@ from layoutc.backend.types import numpy_dtype
 from layoutc.cli import main
 from layoutc.compare import compare
 from layoutc.explain import explain_text
+from layoutc.module import Kernel
+from layoutc.redistribution import Redistribution
 from layoutc.resolve.binding import tensor_shape
 from layoutc.resolve.program import Tensor
+from layoutc.testing import check_redistribution
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PATHS = sorted(EXAMPLES.glob("*.layout"))
@@ -33,11 +36,13 @@ def each() -> Iterator[Any]:
     for path in PATHS:
         module = load(path)
         for kernel in module:
-            for schedule in module[kernel].schedules:
+            for schedule in module[kernel].schedules if isinstance(module[kernel], Kernel) else ():
                 yield pytest.param(path, kernel, schedule, id=f"{path.stem}-{kernel}-{schedule or 'default'}")
 
 
 KERNELS = list(each())
+REDISTRIBUTIONS = [(path, name) for path in PATHS for module in [load(path)] for name in module
+                   if isinstance(module[name], Redistribution)]
 
 
 def extents_of(kernel: Any) -> dict[str, int]:
@@ -72,6 +77,14 @@ def test_explains_itself(path: Path, name: str, schedule: str | None) -> None:
         facts: Any = kernel.explain(extents, schedule=schedule)
         assert explain_text(facts).startswith(f"{name}, schedule: {schedule or 'default'}")
     assert facts["launch"]["blocks"] is not None
+
+
+@pytest.mark.parametrize(("path", "name"), REDISTRIBUTIONS)
+def test_redistributions_agree_with_numpy(path: Path, name: str, device: str) -> None:
+    found = load(path)[name]
+    report = check_redistribution(found, examples=12, seed=1, device=device)
+    assert report.ok, report.text()
+    assert explain_text(found.explain()).startswith(f"{name}, a redistribution")
 
 
 def test_numbered_and_introduced() -> None:

@@ -34,6 +34,7 @@ def grow(inner: st.SearchStrategy[Built]) -> st.SearchStrategy[Built]:
         st.tuples(inner, st.integers(-9, 70)).map(lambda p: (p[0][0] * p[1], lambda env, p=p: p[0][1](env) * p[1])),
         st.tuples(inner, divisor).map(lambda p: (p[0][0] // p[1], lambda env, p=p: p[0][1](env) // p[1])),
         st.tuples(inner, divisor).map(lambda p: (p[0][0] % p[1], lambda env, p=p: p[0][1](env) % p[1])),
+        pair.map(lambda p: (p[0][0] ^ p[1][0], lambda env, p=p: p[0][1](env) ^ p[1][1](env))),
     )
 
 
@@ -88,6 +89,8 @@ def test_substitution_is_evaluation_elsewhere(built: Built, env: dict[str, int],
     ((NAMES["item"] + NAMES["u"] - 2) * 66, "(item + u) * 66 - 132"),
     (-NAMES["tile"] + 3, "-tile + 3"),
     (NAMES["free"] // 4, "floor_div(free, 4)"),
+    ((NAMES["thread"] ^ NAMES["thread"] // 8 % 4) * 4 + NAMES["item"], "(thread ^ (thread / 8 % 4)) * 4 + item"),
+    (NAMES["thread"] ^ 0, "thread"),
     (ceildiv(NAMES["tile"], 64), "(tile + 63) / 64"),
     (Select(compare("<", NAMES["free"], Int(0)), Int(0), NAMES["free"]), "free < 0 ? 0 : free"),
     (every([compare("<", NAMES["item"], Int(8)), compare("<", NAMES["free"], Int(8))]), "free < 8"),

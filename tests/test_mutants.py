@@ -21,7 +21,8 @@ SEED = 2
 
 @cache
 def kernel_of(name: str) -> Kernel:
-    return compile(KERNELS[name])[name]
+    kernel: Kernel = compile(KERNELS[name])[name]
+    return kernel
 
 
 @dataclass(slots=True)

@@ -96,8 +96,7 @@ def test_an_output_without_indices_takes_a_count_of_threads() -> None:
     ("unroll q", ["unknown-name"]), ("unroll u unroll u", ["duplicate-clause"]), ("threads over q", ["unknown-name"]),
     ("threads 4 threads over x", ["duplicate-clause"]), ("march i", ["not-supported-yet"]),
     ("fuse 2", ["not-supported-yet"]),
-    ("stage x in shared double", ["not-supported-yet"]), ("load x as striped(4, 4)", ["not-supported-yet"]),
-    ("store y as striped(4, 4)", ["not-supported-yet"]),
+    ("stage x in shared double", ["not-supported-yet"]),
     ("tile (i: 0) vector 3 march i", ["bad-tile", "bad-vector", "not-supported-yet"]),
 ])
 def test_clauses_that_are_refused(clauses: str, slugs: list[str]) -> None:

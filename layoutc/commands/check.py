@@ -24,7 +24,7 @@ def _check_file(settings: Settings, path: str) -> int:
 
 
 def plan_everything(program: Program, settings: Settings) -> None:
-    """Plan every kernel with every schedule; LayoutcError with all that cannot be honoured."""
+    """Plan kernels with every schedule, and redistributions; LayoutcError with all that cannot be honoured."""
     from layoutc.compiler import default_signature, plan_kernel
 
     problems: dict[Diagnostic, None] = {}
@@ -37,8 +37,25 @@ def plan_everything(program: Program, settings: Settings) -> None:
             else:
                 named = "the compiler's own schedule" if schedule is None else f"schedule {schedule.name or 'default'}"
                 settings.note(f"{kernel.name}: {named} can be honoured")
+    problems |= _impossible(program, settings) if program.redistributes else {}
     if problems:
         raise LayoutcError(problems)
+
+
+def _impossible(program: Program, settings: Settings) -> dict[Diagnostic, None]:
+    """What cannot be honoured of redistributions."""
+    from layoutc.explain import moved
+    from layoutc.plan.declared import plan_declared
+
+    problems: dict[Diagnostic, None] = {}
+    for r in program.redistributes:
+        try:
+            plan = plan_declared(program, r, settings.target)
+        except LayoutcError as error:
+            problems |= dict.fromkeys(error.diagnostics)
+        else:
+            settings.note(f"{r.name}: via {moved(plan)['via']}")
+    return problems
 
 
 def _schedules(kernel: Kernel) -> tuple[Schedule | None, ...]:
@@ -49,5 +66,6 @@ def _schedules(kernel: Kernel) -> tuple[Schedule | None, ...]:
 def _summary(program: Program) -> str:
     schedules = sum(len(k.schedules) for k in program.kernels)
     holds = "holds" if program.assertions == 1 else "hold"
-    return (f"{counted(len(program.kernels), 'kernel')}, {counted(schedules, 'schedule')}, "
+    moves = f"{counted(len(program.redistributes), 'redistribution')}, " if program.redistributes else ""
+    return (f"{counted(len(program.kernels), 'kernel')}, {counted(schedules, 'schedule')}, {moves}"
             f"{counted(program.assertions, 'assertion')} {holds}")

@@ -6,6 +6,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 
 from layoutc.index import Expr
 from layoutc.layout import Layout
+from layoutc.layout.composed import ComposedLayout
 from layoutc.resolve.program import Const, Extent, Index
 from layoutc.resolve.types import I64, Type
 from layoutc.source import Source, Span
@@ -21,7 +22,7 @@ def dump(value: object) -> str:
 
 def _lines(value: object) -> list[str]:
     match value:
-        case str() | Expr() | Layout() | Type():
+        case str() | Expr() | Layout() | ComposedLayout() | Type():
             return [str(value)]
         case Index(name) | Extent(name, Type(name="i64")):
             return [name]

@@ -10,23 +10,30 @@ from dataclasses import replace
 
 from layoutc.commands.dump import dump
 from layoutc.commands.files import cannot_write, make_folder, text_writer, write_all
-from layoutc.commands.selection import kernels, read, scheduled
+from layoutc.commands.selection import Declared, declared, read, scheduled
 from layoutc.commands.settings import Settings
+from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import Diagnostic, LayoutcError
-from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.program import Kernel, Program, Redistribute, Schedule
 
 ENDINGS = {
     "spec": ".layout", "program": ".program.txt", "plan": ".plan.txt", "cuda": ".cu", "header": ".cuh",
     "ptx": ".ptx", "sass": ".sass",
 }
-LEXERS = {"spec": "rust", "program": "python", "plan": "python", "cuda": "cuda", "ptx": "nasm", "sass": "nasm"}
+LEXERS = {
+    "spec": "rust", "program": "python", "plan": "python", "cuda": "cuda", "header": "cuda", "ptx": "nasm",
+    "sass": "nasm",
+}
 HEADER = "layoutc.cuh"
 
 
 def emit(settings: Settings, path: str, kernel: str | None, stage: str, folder: str | None) -> None:
-    """Print a stage of the chosen kernels, or write one file a kernel into a folder."""
+    """Print a stage of what is chosen, or write one file of each into a folder."""
     program = read(path, settings)
-    chosen = scheduled(kernels(program, kernel), settings.schedule)
+    meant = declared(program, kernel)
+    if stage == "header" and kernel is None and program.redistributes:
+        meant = program.redistributes       # kernels have none
+    chosen = scheduled(meant, settings.schedule)
     if folder is not None:
         _write(settings, folder, stage, [(k.name, text_of(settings, program, k, s, stage)) for k, s in chosen])
     elif stage == "spec" and kernel is None:
@@ -35,10 +42,16 @@ def emit(settings: Settings, path: str, kernel: str | None, stage: str, folder: 
         _print(settings, "\n".join([text_of(settings, program, k, s, stage) for k, s in chosen]), stage)
 
 
-def text_of(settings: Settings, program: Program, kernel: Kernel, schedule: Schedule | None, stage: str) -> str:
-    """A stage of a kernel, ending in a line end."""
+def text_of(settings: Settings, program: Program, what: Declared, schedule: Schedule | None, stage: str) -> str:
+    """A stage of a kernel or a redistribution, ending in a line end."""
     if stage == "spec":
-        return spec_text(program, kernel.name)
+        return spec_text(program, what.name)
+    if isinstance(what, Redistribute):
+        return _redistribution(settings, program, what, stage)
+    return _kernel(settings, program, what, schedule, stage)
+
+
+def _kernel(settings: Settings, program: Program, kernel: Kernel, schedule: Schedule | None, stage: str) -> str:
     if stage == "program":
         return dump(replace(kernel, schedules=() if schedule is None else (schedule,)))
     if stage == "header":
@@ -50,8 +63,25 @@ def text_of(settings: Settings, program: Program, kernel: Kernel, schedule: Sche
     plan, cuda = plan_kernel(program, kernel, schedule, default_signature(kernel), settings.target)
     if stage == "plan":
         return dump(plan.passes) + dump(plan.file)
-    if stage == "cuda":
-        return cuda.text
+    return cuda.text if stage == "cuda" else _device_code(settings, cuda, stage)
+
+
+def _redistribution(settings: Settings, program: Program, r: Redistribute, stage: str) -> str:
+    if stage == "program":
+        return dump(r)
+    from layoutc.plan.declared import plan_declared
+    from layoutc.render import render_header, render_redistribution
+
+    plan = plan_declared(program, r, settings.target)
+    if stage == "plan":
+        return dump(plan.move) + dump(plan.refusals) + dump(plan.file)
+    if stage == "header":
+        return render_header(plan)
+    cuda = render_redistribution(plan)
+    return cuda.text if stage == "cuda" else _device_code(settings, cuda, stage)
+
+
+def _device_code(settings: Settings, cuda: CudaSource, stage: str) -> str:
     from layoutc.backend.device_code import disassemble, ptx
 
     return ptx(cuda, settings.arch) if stage == "ptx" else disassemble(cuda, settings.arch)

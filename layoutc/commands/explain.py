@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from layoutc.commands.selection import kernels, meant, read, scheduled
+from layoutc.commands.selection import Declared, declared, meant, read, scheduled
 from layoutc.commands.settings import Settings, WordsError
 from layoutc.resolve.program import Kernel
 
@@ -13,16 +13,20 @@ def explain(
     settings: Settings, path: str, kernel: str | None, shape: dict[str, int], as_json: bool, lanes: int,
     transaction: int,
 ) -> None:
-    """Print what was derived of the chosen kernels, for extents where they are given."""
+    """Print what was derived of what is chosen, for extents where they are given."""
     from layoutc.explain import explain as explain_kernel
-    from layoutc.explain import explain_text
+    from layoutc.explain import explain_redistribution, explain_text
+    from layoutc.plan.declared import plan_declared
 
     program = read(path, settings)
-    chosen = scheduled(() if kernel is None and not program.kernels else kernels(program, kernel), settings.schedule)
-    _check_names(shape, [k for k, _ in chosen])
+    is_empty = not (program.kernels or program.redistributes)
+    chosen = scheduled(() if kernel is None and is_empty else declared(program, kernel), settings.schedule)
+    _check_names(shape, [d for d, _ in chosen])
+    target = settings.target
     found = [
-        explain_kernel(program, k, s, settings.target, _extents(k, shape, len(chosen) == 1), lanes, transaction)
-        for k, s in chosen
+        explain_kernel(program, d, s, target, _extents(d, shape, len(chosen) == 1), lanes, transaction)
+        if isinstance(d, Kernel) else explain_redistribution(plan_declared(program, d, target), target)
+        for d, s in chosen
     ]
     if as_json:
         print(json.dumps({"kernels": found}, indent=2))
@@ -30,8 +34,8 @@ def explain(
         print("\n\n".join([explain_text(one).rstrip("\n") for one in found]))
 
 
-def _check_names(shape: dict[str, int], chosen: list[Kernel]) -> None:
-    known = list(dict.fromkeys(name for k in chosen for name in k.extents))
+def _check_names(shape: dict[str, int], chosen: list[Declared]) -> None:
+    known = list(dict.fromkeys(name for d in chosen if isinstance(d, Kernel) for name in d.extents))
     for name in shape:
         if name not in known:
             who = f"`{chosen[0].name}` has" if len(chosen) == 1 else "the file has"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.arguments import as_array
+from layoutc.arguments import as_array, as_ranks
 from layoutc.backend.errors import MissingToolError
 from layoutc.backend.types import numpy_dtype
 from layoutc.commands.literals import is_literal, read_literal
@@ -38,6 +38,14 @@ def read_input(tensor: Tensor, text: str, seed: tuple[int, ...]) -> Array:
         array: Array = as_array(tensor, read_literal(tensor.name, text))
         return array
     return _in_type(tensor, _load(text), text)
+
+
+def read_ranks(tensor: Tensor, text: str, seed: tuple[int, ...]) -> Array:
+    """The integers, of any type, that ``--in tensor=text`` means; numbers written out are i64."""
+    if text.startswith("random:") or is_literal(text):
+        return read_input(tensor, text, seed)
+    array: Array = as_ranks(_load(text))
+    return array
 
 
 # ---- drawn at random

@@ -1,4 +1,4 @@
-"""From the words KERNEL and --schedule to kernels and schedules of a file."""
+"""From the words KERNEL and --schedule to what a file declares: kernels with schedules, and redistributions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from layoutc.commands.settings import Settings, WordsError
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
 from layoutc.parse.reading import read_source
-from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.program import Kernel, Program, Redistribute, Schedule
+
+Declared = Kernel | Redistribute
 
 
 def read(path: str, settings: Settings) -> Program:
@@ -17,44 +19,48 @@ def read(path: str, settings: Settings) -> Program:
     return read_program(read_source(path), settings.defines)
 
 
-def kernels(program: Program, name: str | None) -> tuple[Kernel, ...]:
-    """The kernel of that name, or all of the file.
+def declared(program: Program, name: str | None) -> tuple[Declared, ...]:
+    """The kernel or redistribution of that name, or all of the file, kernels first.
 
-    Raises WordsError where there is no such kernel, LayoutcError where the file holds none at all.
+    Raises WordsError where there is none of that name, LayoutcError where the file holds none at all.
     """
+    everything: tuple[Declared, ...] = (*program.kernels, *program.redistributes)
     if name is None:
-        if not program.kernels:
+        if not everything:
             raise LayoutcError([Diagnostic("no-kernel", f"`{program.source.name}` holds no kernel")])
-        return program.kernels
-    found = tuple(k for k in program.kernels if k.name == name)
+        return everything
+    found = tuple(d for d in everything if d.name == name)
     if not found:
         raise WordsError("unknown-kernel", f"`{program.source.name}` has no kernel `{name}`",
-                         meant(name, (k.name for k in program.kernels)))
+                         meant(name, (d.name for d in everything)))
     return found
 
 
-def only_kernel(program: Program, name: str | None) -> Kernel:
-    """The kernel of that name, or the only one of the file."""
-    found = kernels(program, name)
+def only_one(program: Program, name: str | None) -> Declared:
+    """The kernel or redistribution of that name, or the only one of the file."""
+    found = declared(program, name)
     if len(found) > 1:
-        names = ", ".join(k.name for k in found)
-        raise WordsError("which-kernel", f"`{program.source.name}` has {len(found)} kernels", f"name one of {names}")
+        names = ", ".join(d.name for d in found)
+        what = "kernels" if not program.redistributes else "kernels and redistributions"
+        raise WordsError("which-kernel", f"`{program.source.name}` has {len(found)} {what}", f"name one of {names}")
     return found[0]
 
 
-def scheduled(chosen: tuple[Kernel, ...], schedule: str | None) -> list[tuple[Kernel, Schedule | None]]:
+def scheduled(chosen: tuple[Declared, ...], schedule: str | None) -> list[tuple[Declared, Schedule | None]]:
     """Each kernel with its schedule of that name; without a name, with its default one (None: the compiler's own).
 
-    Raises WordsError where none of the kernels has it.
+    A redistribution has no schedule. Raises WordsError where none of the kernels has it.
     """
     if schedule is None:
-        return [(k, k.schedule()) for k in chosen]
-    found = [(k, s) for k in chosen if (s := k.schedule(schedule)) is not None]
+        return [(d, d.schedule() if isinstance(d, Kernel) else None) for d in chosen]
+    kernels = [d for d in chosen if isinstance(d, Kernel)]
+    found: list[tuple[Declared, Schedule | None]] = [
+        (k, s) for k in kernels if (s := k.schedule(schedule)) is not None]
     if not found:
-        names = sorted({s.name for k in chosen for s in k.schedules if s.name is not None})
+        names = sorted({s.name for k in kernels for s in k.schedules if s.name is not None})
         who = f"`{chosen[0].name}` has no" if len(chosen) == 1 else "no kernel of the file has a"
         raise WordsError("unknown-schedule", f"{who} schedule `{schedule}`", meant(schedule, names))
-    return list(found)
+    return found
 
 
 def meant(name: str, known: Iterable[str]) -> str:

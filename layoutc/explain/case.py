@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from layoutc.index import Binary, Call, Expr, Int, Name
 from layoutc.plan.nodes import Pass, Plan, Storage
+from layoutc.plan.redistributed import DealtAccess
 from layoutc.resolve.program import Equation, Kernel, Stage, Tensor
 
 Column = NDArray[np.int64]
@@ -53,6 +54,10 @@ class Case:
     def held(self, tensor: str) -> Storage | None:
         """Where a tensor waits; None: it is read from global memory."""
         return next((s for s in self.one.storage if s.tensor == tensor), None)
+
+    def dealt(self, verb: str, tensor: str) -> DealtAccess | None:
+        """The load or the store of a tensor that has a layout of its own."""
+        return next((a for a in self.one.accesses if (a.verb, a.tensor) == (verb, tensor)), None)
 
     def counts(self, extents: Mapping[str, int]) -> tuple[int, ...]:
         """Per index how many outputs there are."""

@@ -45,7 +45,7 @@ def explain(
     passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in plan.passes)
     facts: dict[str, object] = {
         "name": kernel.name, "kind": "kernel", "schedule": schedule.name if schedule is not None else None,
-        "arch": target.arch, **merged(passes).as_json(), "redistribute": []}
+        "arch": target.arch, **merged(passes).as_json()}
     if len(passes) > 1:
         facts["passes"] = [{"outputs": list(one.outputs), **one.as_json()} for one in passes]
     return facts
@@ -70,7 +70,8 @@ def _explained(case: Case, lanes: int, transaction: int) -> Explained:
         masks=case.one.masks,
         storage=storage(case, boxes),
         traffic=traffic(case, lanes, transaction),
-        intensity=intensity(case))
+        intensity=intensity(case),
+        redistributions=tuple(a.move for a in case.one.accesses if a.move is not None))
 
 
 def _threads(case: Case) -> Threads:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
+from layoutc.explain.redistribution import moved
 from layoutc.plan.nodes import Mask
+from layoutc.plan.redistribution import RedistributionPlan
 
 V = TypeVar("V")
 Halo = dict[str, tuple[int, int]]           # per index: -(least offset), greatest offset
@@ -98,6 +100,7 @@ class Explained:
     storage: Stored
     traffic: dict[str, Traffic]
     intensity: Intensity
+    redistributions: tuple[RedistributionPlan, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Plain values by the names of ``explain --json``."""
@@ -115,14 +118,15 @@ class Explained:
                 "items": [asdict(i) for i in self.storage.items], "total_bytes": self.storage.bytes()},
             "traffic": {t: asdict(f) for t, f in self.traffic.items()},
             "intensity": asdict(self.intensity),
+            "redistribute": [moved(plan) for plan in self.redistributions],
         }
 
 
 def merged(passes: tuple[Explained, ...]) -> Explained:
     """Several passes as one.
 
-    Threads, launch and intensity are the first pass's; of each tensor the greatest halo and footprint; all masks and
-    items; traffic summed over the launches, ``unique_bytes`` the greatest.
+    Threads, launch and intensity are the first pass's; of each tensor the greatest halo and footprint; all masks,
+    items and redistributions; traffic summed over the launches, ``unique_bytes`` the greatest.
     """
     first, *rest = passes
     for other in rest:
@@ -131,7 +135,8 @@ def merged(passes: tuple[Explained, ...]) -> Explained:
             halo=_each(_wider, first.halo, other.halo), footprint=_each(_larger, first.footprint, other.footprint),
             masks=tuple(dict.fromkeys(first.masks + other.masks)),
             storage=Stored(first.storage.items + other.storage.items),
-            traffic=_each(Traffic.and_also, first.traffic, other.traffic))
+            traffic=_each(Traffic.and_also, first.traffic, other.traffic),
+            redistributions=first.redistributions + other.redistributions)
     return first
 
 

@@ -15,6 +15,8 @@ def explain_text(facts: Facts) -> str:
 
     A kernel with several passes shows each pass by itself.
     """
+    if facts["kind"] == "redistribute":
+        return "\n".join([f"{facts['name']}, a redistribution, for {facts['arch']}", *_aligned(_moved(facts))])
     schedule = "default" if facts["schedule"] is None else facts["schedule"]
     head = f"{facts['name']}, schedule: {schedule}, for {facts['arch']}"
     parts = facts.get("passes")
@@ -39,13 +41,44 @@ def _sections(facts: Facts) -> list[str]:
         ("storage", _storage(facts["storage"])),
         ("traffic", _traffic(facts["traffic"])),
         ("intensity", [_intensity(facts["intensity"])]),
+        *([("redistribute", _columns((m["name"], f"{m['from']} -> {m['to']}", _means(m))
+                                     for m in facts["redistribute"]))] if facts["redistribute"] else []),
     ]
+    return _aligned(sections)
+
+
+def _aligned(sections: Sequence[tuple[str, list[str]]]) -> list[str]:
+    """The lines of sections."""
     width = max(len(title) for title, _ in sections) + 2
     lines = []
     for title, rows in sections:
         for number, row in enumerate(rows or ["none"]):
             lines.append(f"  {title if number == 0 else '':<{width}}{row}".rstrip())
     return lines
+
+
+def _moved(facts: Facts) -> list[tuple[str, list[str]]]:
+    """The sections of a redistribution."""
+    move, = facts["redistribute"]
+    rejected = [(r["via"], r["why"], "" if r["cost"] is None else f"{r['cost']:.3g} ps an item")
+                for r in move["rejected"]]
+    return [("from", [move["from"]]), ("to", [move["to"]]), ("via", [_means(move)]),
+            ("rejected", _columns(rejected) if rejected else [])]
+
+
+def _means(move: Facts) -> str:
+    selects = f"{move['selects']} select{_s(move['selects'])} a thread"
+    match move["via"]:
+        case "registers":
+            return f"registers: {selects if move['selects'] else 'renamed, nothing is executed'}"
+        case "shuffle":
+            return f"shuffle: {move['rounds']} shuffle{_s(move['rounds'])} and {selects}"
+        case "shared":
+            write, read = ("?" if n is None else str(n) for n in (move["write_wavefronts"], move["read_wavefronts"]))
+            ranks = "; ? is as the ranks decide" if "?" in (write, read) else ""
+            return (f"shared: {move['shared_bytes']} bytes, a barrier of the {move['barrier']}, {write} wavefronts to "
+                    f"write and {read} to read (ideal {move['ideal_wavefronts']}{ranks})")
+    return "none: every thread holds its items already"
 
 
 def _columns(rows: Iterable[Row], right: frozenset[int] = frozenset()) -> list[str]:

@@ -15,6 +15,7 @@ from layoutc.explain.taps import Taps, taps_of
 from layoutc.plan.boxes import fill_vector, in_whole_vectors
 from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
+from layoutc.plan.redistributed import DealtAccess
 from layoutc.resolve.binding import evaluate_index, tensor_shape
 from layoutc.resolve.program import Stage, Tensor
 
@@ -125,6 +126,10 @@ class _Instruction:
             return self._read(self.taps, begin, ends)
         if held is None:
             return self._store(begin, ends)
+        dealt = self.case.dealt("load", self.tensor.name)
+        if dealt is not None:
+            first = np.array(dealt.layout.values[:self.case.one.threads])
+            return self._inside(_in_box(held.axes or (), dealt.extents, begin, first), 1)
         if held.where == "shared":
             tile = dict(zip(self.case.one.indices, self.case.one.tile, strict=True))
             vector = fill_vector(held, tile, self._most(self.tensor.name))
@@ -149,9 +154,22 @@ class _Instruction:
         return at, active
 
     def _store(self, begin: Mapping[str, int], ends: Mapping[str, int]) -> Access:
+        dealt = self.case.dealt("store", self.tensor.name)
+        if dealt is not None:
+            return self._dealt_store(dealt, begin, ends)
         at, active = self._outputs(begin, ends)
         width = self.case.one.vector if self._most(self.tensor.name) >= self.case.one.vector else 1
         return Access(tuple(at.values()), active, width)
+
+    def _dealt_store(self, dealt: DealtAccess, begin: Mapping[str, int], ends: Mapping[str, int]) -> Access:
+        """Each thread's first item of a store that has a layout of its own."""
+        first = np.array(dealt.layout.values[:self.case.one.threads])
+        active = first < dealt.elements
+        subscripts = []
+        for number, (index, n) in enumerate(zip(self.case.one.indices, dealt.extents, strict=True)):
+            subscripts.append(begin[index] + first // prod(dealt.extents[number + 1:]) % n)
+            active &= subscripts[-1] < ends[index]
+        return Access(tuple(subscripts), active, 1)
 
     def _read(self, taps: Taps, begin: Mapping[str, int], ends: Mapping[str, int]) -> Access:
         """The first of the taps, of a thread's first output or of its first place of a kept let."""
@@ -168,15 +186,9 @@ class _Instruction:
         return Access(subscripts, self._inside(subscripts, 1).active & active, 1)
 
     def _in_box(self, held: Storage, begin: Mapping[str, int], vector: int) -> tuple[Column, ...]:
-        """Subscripts of the first vector that each thread brings into a shared box; past the box: before everything."""
+        """Subscripts of the first vector that each thread brings into a shared box."""
         axes, extents = in_whole_vectors(held, vector)
-        at = np.arange(self.case.one.threads) * vector
-        inside = at < prod(extents)
-        out = []
-        for number, (a, n) in enumerate(zip(axes, extents, strict=True)):
-            coordinate = at // prod(extents[number + 1:]) % n
-            out.append(np.where(inside, _origin(a, begin) + coordinate, -(1 << 40)))
-        return tuple(out)
+        return _in_box(axes, extents, begin, np.arange(self.case.one.threads) * vector)
 
     def _inside(self, subscripts: tuple[Column, ...], width: int) -> Access:
         """Active where the whole access lies in the tensor."""
@@ -185,6 +197,18 @@ class _Instruction:
         for number, (s, n) in enumerate(zip(subscripts, shape, strict=True)):
             active &= (s >= 0) & (s + (width if number == len(shape) - 1 else 1) <= n)
         return Access(subscripts, active, width)
+
+
+def _in_box(
+    axes: tuple[Axis, ...], extents: tuple[int, ...], begin: Mapping[str, int], at: Column
+) -> tuple[Column, ...]:
+    """Subscripts of row-major positions in a box; past the box: before everything."""
+    inside = at < prod(extents)
+    out = []
+    for number, (a, n) in enumerate(zip(axes, extents, strict=True)):
+        coordinate = at // prod(extents[number + 1:]) % n
+        out.append(np.where(inside, _origin(a, begin) + coordinate, -(1 << 40)))
+    return tuple(out)
 
 
 def _origin(axis: Axis, begin: Mapping[str, int], place: Mapping[str, Column] | None = None) -> Column:

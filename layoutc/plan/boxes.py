@@ -7,10 +7,12 @@ from dataclasses import replace
 from math import prod
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
+from layoutc.plan.dealt import cleared, dealt, item_of, moved
 from layoutc.plan.frame import Frame
 from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox, InGlobal
+from layoutc.plan.redistributed import DealtAccess
 from layoutc.plan.steps import Assign, Barrier, Blank, Do, Either, Let, Loop, Registers, Rounds, Shared, Step, When
 from layoutc.plan.values import Element, Function, Operation, Variable, memory_type, register_type, store
 from layoutc.resolve.program import Stage
@@ -46,14 +48,38 @@ def fill_registers(frame: Frame) -> None:
         origin = tuple((frame.origin(a.index) + (first[a.index] if a.index else 0)) * a.scale + a.low
                        for a in s.axes or ())
         box = InBox(array, s.type, s.axes or (), s.extents, origin, place, of_thread=True)
-        frame.lowering.emit(Registers(memory_type(s.type), array, prod(s.extents)))
-        at, subscripts, body = _walk(frame, s, box)
-        with frame.lowering.block() as steps:
-            frame.lowering.emit(*body)
-            _copy_one(frame, s, place, Element(array, Name(at)), subscripts)
-        frame.lowering.emit(Loop(True, "int", at, Int(0), Int(prod(s.extents)), tuple(steps)), Blank())
-        frame.names.release(at)
+        if s.tensor in frame.loads:
+            _fill_by_layout(frame, s, frame.loads[s.tensor], array)
+        else:
+            frame.lowering.emit(Registers(memory_type(s.type), array, prod(s.extents)))
+            at, subscripts, body = _walk(frame, s, box)
+            with frame.lowering.block() as steps:
+                frame.lowering.emit(*body)
+                _copy_one(frame, s, place, Element(array, Name(at)), subscripts)
+            frame.lowering.emit(Loop(True, "int", at, Int(0), Int(prod(s.extents)), tuple(steps)), Blank())
+            frame.names.release(at)
         frame.lowering.places[s.tensor] = box
+
+
+def _fill_by_layout(frame: Frame, s: Storage, access: DealtAccess, array: str) -> None:
+    """What each thread holds, loaded by the threads that the layout names."""
+    place, type, item = frame.place_of(s.tensor), memory_type(s.type), item_of(access)
+    loaded = array if access.move is None else frame.names.take(f"{frame.arrays[s.tensor]}_loaded")
+    origin = tuple(frame.origin(a.index) * a.scale + a.low for a in s.axes or ())
+    whole = InBox(loaded, s.type, s.axes or (), access.extents, origin, place)
+    frame.lowering.emit(Registers(type, loaded, access.items))
+    at, subscripts, body = _walk(frame, s, whole)
+    with frame.lowering.block() as steps:
+        frame.lowering.emit(*body)
+        _copy_one(frame, s, place, Element(loaded, item), subscripts)
+    clear = () if access.move is None else (cleared(loaded, type, item),)
+    frame.lowering.emit(dealt(access, at, steps, clear, unroll=True))
+    if access.move is None:
+        frame.lowering.emit(Blank())
+    else:
+        frame.lowering.emit(Registers(type, array, access.held))
+        moved(frame, access, loaded, array)
+    frame.names.release(at)
 
 
 def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
@@ -68,6 +94,8 @@ def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
 
 
 def _vector(frame: Frame, s: Storage) -> int:
+    if s.tensor in frame.loads:
+        return 1
     return fill_vector(s, dict(zip(frame.indices, frame.choice.tile, strict=True)), frame.vector_of(s.tensor))
 
 
@@ -115,6 +143,10 @@ def _fill_tensor(frame: Frame, s: Storage, box: InBox) -> None:
             _copy_one(frame, s, place, Element(box.array, Name(at)), subscripts)
         else:
             _copy_vector(frame, s, place, box, Name(at), subscripts, vector)
+    if s.tensor in frame.loads:
+        frame.lowering.emit(dealt(frame.loads[s.tensor], at, steps))
+        frame.names.release(at)
+        return
     extents = (*box.extents[:-1], box.extents[-1] // vector) if box.extents else ()
     _rounds(frame, at, extents, steps)
 

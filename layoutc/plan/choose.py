@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout
 from layoutc.plan.frame import Choice
 from layoutc.plan.halo import Footprint, children
-from layoutc.plan.nodes import Target
+from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
+from layoutc.plan.redistributed import CannotRedistributeError, DealtAccess, check_cover, exchange_of, made, needed
 from layoutc.plan.refusal import refusal
 from layoutc.plan.staging import Staging
-from layoutc.resolve.program import Const, Equation, Kernel, Program, Reduce, Schedule, Value
+from layoutc.resolve.program import AccessLayout, Const, Equation, Kernel, Program, Reduce, Schedule, Value
 from layoutc.resolve.types import Type
 from layoutc.source import Span
 
@@ -41,9 +43,8 @@ class Chooser:
         staging = self.staging = Staging(self.program, self.kernel, self.equations, self.schedule, self.target, tile)
         owner = self._owner(tile, staging.found)
         storage = staging.choose(owner)
-        found = staging.found
-        return Choice(self.equations, tile, owner, storage, tuple(found.values()), self.schedule.vector or 1,
-                      frozenset(self.schedule.unroll))
+        return Choice(self.equations, tile, owner, storage, tuple(staging.found.values()), self.schedule.vector or 1,
+                      frozenset(self.schedule.unroll), self._accesses(tile, owner, storage))
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
@@ -92,16 +93,62 @@ class Chooser:
             return by_layout(tile, layout)
         if threads is not None and threads.over is not None:
             return self._over_box(tile, threads.over, found)
-        told = threads.count if threads is not None else None
-        count = told or (prod(tile) if prod(tile) <= LONE_OUTPUTS else DEFAULT_THREADS)
+        count = threads.count if threads is not None and threads.count is not None else self._default_threads(tile)
         widest = min(16 // self._output_type(e).bytes for e in self.equations)
         vector = min(self.schedule.vector or 1, widest)
-        if vector > 1 and tile and tile[-1] % vector == 0 and prod(tile) % (count * vector) == 0:
+        if vector > 1 and not self._stores() and tile and tile[-1] % vector == 0 and prod(tile) % (count * vector) == 0:
             return vectored(tile, count, vector)
         return striped(tile, count)
 
+    def _default_threads(self, tile: tuple[int, ...]) -> int:
+        """Those of the layouts of loads and stores, if there are any."""
+        for access in (*self.schedule.loads, *self.schedule.stores):
+            return access.layout[0].size
+        return prod(tile) if prod(tile) <= LONE_OUTPUTS else DEFAULT_THREADS
+
     def _output_type(self, equation: Equation) -> Type:
         return next(t.type for t in self.kernel.outputs if t.name == equation.output)
+
+    # ---- loads and stores with layouts of their own
+
+    def _stores(self) -> list[tuple[AccessLayout, Equation]]:
+        """Those of this pass."""
+        told = {a.tensor: a for a in self.schedule.stores}
+        return [(told[e.output], e) for e in self.equations if e.output in told]
+
+    def _accesses(
+        self, tile: tuple[int, ...], owner: Ownership, storage: tuple[Storage, ...]
+    ) -> tuple[DealtAccess, ...]:
+        held = {s.tensor: s for s in storage}
+        out = []
+        loads = [(a, partial(self._load, a, held.get(a.tensor), owner)) for a in self.schedule.loads
+                 if a.tensor in self.staging.found]
+        stores = [(a, partial(self._store, a, self._output_type(e), tile, owner)) for a, e in self._stores()]
+        for written, decide in (*loads, *stores):
+            try:
+                out.append(decide())
+            except CannotRedistributeError as error:
+                raise self.refuse("bad-access", error.why, written.span, error.help) from None
+        return tuple(out)
+
+    def _load(self, a: AccessLayout, held: Storage | None, owner: Ownership) -> DealtAccess:
+        if held is None or held.where not in ("shared", "registers"):
+            where = "constant memory" if held is not None else "global memory"
+            raise CannotRedistributeError(f"nothing of `{a.tensor}` is staged, it is read from {where}",
+                                          f"`stage {a.tensor} in shared` or `in registers`")
+        if held.where == "shared":
+            access = DealtAccess("load", a.tensor, held.type, a.layout, held.extents)
+            check_cover(access, owner.threads)
+            return access
+        box = self.staging.box_of(self.staging.found[a.tensor])
+        access = DealtAccess("load", a.tensor, held.type, a.layout, box)
+        check_cover(access, owner.threads)
+        return exchange_of(access, needed(owner, self.indices, held.axes or (), held.extents, box))
+
+    def _store(self, a: AccessLayout, type: Type, tile: tuple[int, ...], owner: Ownership) -> DealtAccess:
+        access = DealtAccess("store", a.tensor, type, a.layout, tile)
+        check_cover(access, owner.threads)
+        return exchange_of(access, made(owner, max(a.layout.values) + 1))
 
     def _over_box(self, tile: tuple[int, ...], tensor: str, found: dict[str, Footprint]) -> Ownership:
         span = self._span("threads")

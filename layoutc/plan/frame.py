@@ -22,8 +22,9 @@ from layoutc.plan.nodes import (
 )
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.places import InConstant, InGlobal, Place
+from layoutc.plan.redistributed import DealtAccess, accesses_by_tensor
 from layoutc.plan.steps import Function, Let, Step
-from layoutc.plan.values import c_type, memory_type
+from layoutc.plan.values import Element, c_type, memory_type
 from layoutc.resolve.program import Equation, Kernel, Tensor, Value
 
 
@@ -38,6 +39,7 @@ class Choice:
     footprints: tuple[Footprint, ...]   # of every tensor and kept let that is read
     vector: int = 1                     # elements an access moves at most
     unroll: frozenset[str] = frozenset()
+    accesses: tuple[DealtAccess, ...] = ()          # loads and stores that have layouts of their own
 
 
 class Frame:
@@ -56,7 +58,10 @@ class Frame:
         self.extents: dict[str, Expr] = {e: Name(names.take(e), 0) for e in kernel.extents}
         self.spelled = {i: names.take(i) for i in self.indices}      # index -> its variable
         self.lowering = Lowering(kernel, names, self._places(), choice.unroll)
-        self.shared_bytes = 0                                        # of the arrays declared so far
+        self.shared_bytes = sum(a.function.shared_bytes for a in choice.accesses if a.move)  # declared so far
+        self.loads = accesses_by_tensor(choice.accesses, "load")
+        self.stores = accesses_by_tensor(choice.accesses, "store")
+        self.targets: dict[str, Element] = {}                        # outputs that wait in registers
         self._origins: dict[str, Expr] = {}                          # index -> the tile's first
 
     @property
@@ -171,4 +176,4 @@ class Frame:
             tuple(a for a, *_ in self._arguments), tuple(name for *_, name in self._arguments),
             choice.footprints, choice.storage, self.shared_bytes,
             masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage),
-            owner.places, owner.vector)
+            owner.places, owner.vector, choice.accesses)

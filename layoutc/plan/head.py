@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from layoutc.plan.nodes import Pass, Storage
+from layoutc.plan.redistributed import DealtAccess
 from layoutc.resolve.program import Kernel, Schedule
 
 
@@ -19,6 +20,7 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
             halo = ", ".join(f"{plain(a.index)} [{-a.low}, {a.high}]" for a in f.axes or () if a.index is not None)
             where = _where(held[f.tensor]) if f.tensor in held else "global memory"
             lines.append(f"{plain(f.tensor)}: {where}{'; halo ' + halo if halo else ''}")
+        lines += [_dealt(a) for a in one.accesses]
         if one.shared_bytes:
             lines.append(f"shared memory: {one.shared_bytes} bytes")
     return tuple(lines)
@@ -28,6 +30,12 @@ def _where(s: Storage) -> str:
     box = " x ".join(map(str, s.extents))
     rest = ", halo from global memory" if s.halo_global else ""
     return f"{box} in {s.where}{' memory' if s.where != 'registers' else ''}{rest}"
+
+
+def _dealt(access: DealtAccess) -> str:
+    after = "" if access.move is None else f", {'then by' if access.verb == 'load' else 'after'} {access.function.name}"
+    done = "loaded" if access.verb == "load" else "stored"
+    return f"{plain(access.tensor)}: {done} as {access.layout}{after}"
 
 
 def plain(name: str) -> str:

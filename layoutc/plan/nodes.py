@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from layoutc.index import Expr
 from layoutc.plan.halo import Axis, Footprint
 from layoutc.plan.steps import File
 from layoutc.resolve.program import Kernel, Schedule
 from layoutc.resolve.types import Type
+
+if TYPE_CHECKING:
+    from layoutc.plan.redistributed import DealtAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ class Pass:
     masks: tuple[Mask, ...]
     owner: tuple[Expr, ...] = ()        # per index: place in the tile over `thread` and `item`
     vector: int = 1                     # items side by side that one store may write
+    accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class Ownership:
     places: tuple[Expr, ...]        # over `thread` and `item`; some may lie outside the tile
     partial: bool                   # places outside the tile exist and are masked
     vector: int = 1                 # items that lie side by side, in whole runs
+    map: Layout | None = None       # (thread, item) -> row-major position, where there is one
 
     def at_first_item(self) -> tuple[Expr, ...]:
         """The places of item 0."""
@@ -46,8 +47,9 @@ def striped(tile: tuple[int, ...], threads: int) -> Ownership:
     count = prod(tile)
     items = -(-count // threads)
     thread, item = thread_and_item(threads, items)
-    return Ownership(threads, items, f"({threads},{items}):(1,{threads})", unravel(item * threads + thread, tile),
-                     threads * items != count)
+    layout = Layout((threads, items), (1, threads))
+    return Ownership(threads, items, str(layout), unravel(item * threads + thread, tile), threads * items != count,
+                     map=layout)
 
 
 def vectored(tile: tuple[int, ...], threads: int, vector: int) -> Ownership:
@@ -55,10 +57,10 @@ def vectored(tile: tuple[int, ...], threads: int, vector: int) -> Ownership:
     items = prod(tile) // threads
     thread, item = thread_and_item(threads, items)
     runs = items // vector
-    text = f"({threads},({vector},{runs})):({vector},(1,{threads * vector}))"
+    layout = (Layout((threads, (vector, runs)), (vector, (1, threads * vector))) if runs > 1
+              else Layout((threads, vector), (vector, 1)))
     position = item // vector * (threads * vector) + thread * vector + item % vector
-    return Ownership(threads, items, text if runs > 1 else f"({threads},{vector}):({vector},1)",
-                     unravel(position, tile), False, vector)
+    return Ownership(threads, items, str(layout), unravel(position, tile), False, vector, layout)
 
 
 def by_layout(tile: tuple[int, ...], layout: Layout) -> Ownership:
@@ -66,7 +68,7 @@ def by_layout(tile: tuple[int, ...], layout: Layout) -> Ownership:
     threads, items = layout[0].size, layout[1].size
     thread, item = thread_and_item(threads, items)
     position = _image(layout[0], thread) + _image(layout[1], item)
-    return Ownership(threads, items, str(layout), unravel(position, tile), False)
+    return Ownership(threads, items, str(layout), unravel(position, tile), False, map=layout)
 
 
 def _image(mode: Layout, at: Expr) -> Expr:

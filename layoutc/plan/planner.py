@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.choose import Chooser
 from layoutc.plan.head import head
 from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Plan, Signature, Target
+from layoutc.plan.nodes import Pass, Plan, Signature, Target
+from layoutc.plan.redistributed import with_moves
 from layoutc.plan.refusal import refusal
-from layoutc.plan.steps import File
+from layoutc.plan.steps import DeviceFunction, File, Function
 from layoutc.plan.strategies.tile import plan_tile
 from layoutc.resolve.program import Equation, Kernel, Program, Schedule, Stage
 
@@ -24,20 +27,22 @@ def make_plan(
             written out too often.
     """
     names = Names()
-    passes, functions = [], []
+    passes: list[Pass] = []
+    functions: list[DeviceFunction | Function] = []
     entry = names.take(kernel.name)
     for number, equations in enumerate(groups(kernel)):
         chooser = Chooser(program, kernel, equations, schedule, target)
         choice = chooser.choose()
-        own = names.copy()
         name = entry if number == 0 else names.take(f"{kernel.name}_{equations[0].output}")
+        choice = replace(choice, accesses=with_moves(choice.accesses, name, names, target))
+        own = names.copy()
         try:
             made, function = plan_tile(kernel, choice, signature, own, name)
         except EvaluationsError as error:
             raise _too_many(program, error.stage) from None
         chooser.staging.check_budget(made.shared_bytes)
         passes.append(made)
-        functions.append(function)
+        functions += [*(a.function for a in choice.accesses if a.move), function]
     index = "i64" if signature.wide else "int"
     file = File(head(kernel, schedule, tuple(passes)), index, tuple(functions))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.reach import grown
+from layoutc.plan.redistributed import CannotRedistributeError, needed
 from layoutc.plan.refusal import refusal
 from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, StageChoice
 from layoutc.resolve.types import Type, compute_type
@@ -14,6 +17,7 @@ from layoutc.source import Span
 
 STAGED_FROM = 9         # reads an output from which a tensor is worth staging
 KEPT_FROM = 2           # evaluations an output from which a let is worth keeping
+HELD_UP_TO = 64         # elements that a thread holds in registers unasked
 
 
 class Staging:
@@ -27,6 +31,7 @@ class Staging:
         self.schedule = schedule
         self.indices = equations[0].indices
         self.stages = {s.tensor: s for s in schedule.stages}
+        self.loads = {a.tensor: a for a in schedule.loads}
         self.lets = {s.name: s for s in kernel.stages}
         self._room = self._budget() // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
@@ -60,6 +65,8 @@ class Staging:
             stage = self.stages.get(name)
             if stage is not None:
                 held = self._as_told(name, type, stage, owner, found[name])
+            elif name in self.loads:
+                held = self._to_load(name, type, owner, found[name])
             elif name in self.kept:
                 held = self._box(name, compute_type(type), "shared", found[name])
             else:
@@ -91,6 +98,19 @@ class Staging:
             return self._core(box, stage)
         return box
 
+    def _to_load(self, name: str, type: Type, owner: Ownership, found: Footprint) -> Storage | None:
+        """Of a tensor whose load has a layout: in registers where each thread needs few elements, else shared."""
+        span = self.loads[name].span
+        try:
+            held = self._as_told(name, type, StageChoice(name, "registers", span=span), owner, found)
+            assert held is not None
+            needed(owner, self.indices, held.axes or (), held.extents, self.box_of(found))
+            if prod(held.extents) <= HELD_UP_TO:
+                return held
+        except (LayoutcError, CannotRedistributeError):
+            pass
+        return self._as_told(name, type, StageChoice(name, "shared", span=span), owner, found)
+
     def _core(self, box: Storage, stage: StageChoice) -> Storage:
         """The box without its halo; what lies outside is read from global memory."""
         axes = []
@@ -100,7 +120,7 @@ class Staging:
                 raise self.refuse("cannot-stage", f"the box of `{box.tensor}` has no part inside the tile", stage.span)
             axes.append(Axis(a.index, a.scale, low, high))
         core = Footprint(box.tensor, tuple(axes), 0)
-        return Storage(box.tensor, "shared", box.type, self._extents(core), tuple(axes), halo_global=True)
+        return Storage(box.tensor, "shared", box.type, self.box_of(core), tuple(axes), halo_global=True)
 
     def _in_constant(self, name: str, type: Type, stage: StageChoice) -> Storage:
         tensor = next((t for t in self.kernel.inputs if t.name == name), None)
@@ -140,9 +160,10 @@ class Staging:
         return held
 
     def _box(self, name: str, type: Type, where: str, found: Footprint) -> Storage:
-        return Storage(name, where, type, self._extents(found), found.axes)
+        return Storage(name, where, type, self.box_of(found), found.axes)
 
-    def _extents(self, found: Footprint) -> tuple[int, ...]:
+    def box_of(self, found: Footprint) -> tuple[int, ...]:
+        """Extents of the box that a tile reads."""
         sizes = dict(zip(self.indices, self.tile, strict=True))
         return tuple(a.extent(sizes[a.index] if a.index is not None else 1) for a in found.axes or ())
 

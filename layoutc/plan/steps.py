@@ -68,6 +68,23 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class WarpBarrier:
+    """The lanes of a warp meet; shared memory is as they wrote it."""
+
+    mask: str       # the lanes that exist; "" for all 32
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Numbers known when the text is compiled."""
+
+    type: str
+    name: str
+    values: tuple[int, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """``for name in low..high``."""
 
@@ -87,6 +104,15 @@ class Rounds:
     first: Expr
     count: Text
     step: int
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Each block takes every ``gridDim.x``-th tile, beginning with its own."""
+
+    name: str
+    count: str
     body: Steps
 
 
@@ -140,16 +166,40 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceFunction:
+    """A function that the threads of a block call together, and the shared memory that it keeps."""
+
+    comment: tuple[str, ...]
+    template: str                   # "class T" where the element type is the caller's choice, else ""
+    shared_name: str
+    shared_bytes: int
+    name: str
+    parameters: tuple[str, ...]
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Functions that stand alone in anyone's text; the namespace keeps their helpers from meeting others."""
+
+    guard: str
+    space: str                      # its name
+    helpers: tuple[str, ...]        # definitions
+    functions: tuple[DeviceFunction, ...]
+    names: tuple[str, ...]          # that are seen outside
+
+
+@dataclass(frozen=True, slots=True)
 class File:
-    """The whole text: the plan in comments, the index type, the kernels."""
+    """The whole text: the plan in comments, the index type, the functions."""
 
     plan: tuple[str, ...]
     index: str
-    functions: tuple[Function, ...]
+    functions: tuple[DeviceFunction | Function, ...]
 
 
 Step = (
-    Let | Variable | Registers | Shared | Assign | Do | Barrier | Loop | Rounds | When | Either | Network | Note | Blank
-    | Function | File
+    Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Rounds | Tiles | When
+    | Either | Network | Note | Blank | DeviceFunction | Function | Header | File
 )
 Steps = tuple[Step, ...]

@@ -153,7 +153,34 @@ class Choice:
         return f"{inside(self.test, 1)} ? {inside(self.yes, 1)} : {inside(self.no, 0)}"
 
 
-Text = Literal | Variable | Element | Operation | Prefix | Function | Choice | Expr
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A ``Pack`` of these values."""
+
+    type: str
+    items: tuple[Text, ...]
+
+    def __str__(self) -> str:
+        return f"{self.type}{{{{{', '.join(map(str, self.items))}}}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """Bit ``index`` of a mask: 0 or 1."""
+
+    mask: str
+    index: Expr
+
+    @property
+    def level(self) -> int:
+        """C's precedence of ``&``."""
+        return 5
+
+    def __str__(self) -> str:
+        return f"{self.mask} >> {inside(self.index, 9)} & 1"
+
+
+Text = Literal | Variable | Element | Operation | Prefix | Function | Choice | Aggregate | Bit | Expr
 
 
 def convert(value: Text, source: Type, target: Type) -> Text:

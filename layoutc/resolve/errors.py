@@ -76,6 +76,12 @@ SLUGS = {
     "bad-stage": "a staging that cannot be honoured",
     "bad-vector": "a vector length that no memory access has",
     "bad-budget": "a budget that cannot be read",
+    # redistributions
+    "bad-side": "a side of a redistribution that no block of threads can hold",
+    "different-tiles": "two sides of a redistribution that do not hold the same tile",
+    "bad-via": "a way for values to travel that does not exist or cannot be right",
+    "bad-warp": "a number of lanes that no warp has",
+    # all
     "not-supported-yet": "a form of the language that this version does not compile",
 }
 

@@ -97,6 +97,11 @@ def mode(errors: Errors, span: Span, layout: AnyLayout, which: int) -> AnyLayout
     return _algebra(errors, span, lambda: layout[which])
 
 
+def values(errors: Errors, span: Span, layout: AnyLayout) -> tuple[int, ...]:
+    """The value at every coordinate, colexicographically."""
+    return _algebra(errors, span, lambda: layout.values)
+
+
 def takes_type(function: str, position: int) -> bool:
     """Whether an argument of a function is the name of an element type."""
     known = FUNCTIONS.get(function)

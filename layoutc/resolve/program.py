@@ -252,6 +252,15 @@ class Threads:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessLayout:
+    """Which thread moves which element of a staged box, or of the tile: (thread, item) -> row-major position."""
+
+    tensor: str
+    layout: Layout | ComposedLayout
+    span: Span = place()
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """How a kernel is to be run; what is left out the planner chooses."""
 
@@ -262,6 +271,8 @@ class Schedule:
     vector: int | None = None                   # elements a memory access at most
     shared_budget: int | None = None            # bytes
     unroll: tuple[str, ...] = ()                # index names
+    loads: tuple[AccessLayout, ...] = ()        # each input at most once
+    stores: tuple[AccessLayout, ...] = ()       # each output at most once
     span: Span = place()
     clause_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)  # by word
 
@@ -287,6 +298,36 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Redistribute:
+    """Register-held values from one thread/value layout to another, (thread, item) -> position in the tile.
+
+    Both layouts have the same number of threads and the same image. ``scatter``: every source item brings the
+    position that it goes to; ``gather``: every destination item brings the position that it wants.
+    """
+
+    name: str
+    type: Type
+    kind: Literal["exchange", "scatter", "gather"]
+    source: Layout | ComposedLayout
+    destination: Layout | ComposedLayout
+    via: Literal["registers", "shuffle", "shared"] | None = None    # None: the cheapest
+    warp: int = 32                              # lanes that shuffles may use together, a power of two
+    span: Span = place()
+    name_span: Span = place()
+    via_span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a tile."""
+        return self.source[0].size
+
+    @property
+    def items(self) -> tuple[int, int]:
+        """Items that a thread holds before and afterwards."""
+        return self.source[1].size, self.destination[1].size
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A whole file."""
 
@@ -295,3 +336,4 @@ class Program:
     layouts: tuple[tuple[str, Layout | ComposedLayout | Swizzle], ...]
     kernels: tuple[Kernel, ...]
     assertions: int                             # how many were evaluated and hold
+    redistributes: tuple[Redistribute, ...] = ()

@@ -17,6 +17,7 @@ from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors, Refused
 from layoutc.resolve.kernels import KernelResolver
 from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.redistributes import redistribute_of
 from layoutc.resolve.schedules import ScheduleResolver
 from layoutc.resolve.surface import surface_of
 from layoutc.source import Source
@@ -64,6 +65,7 @@ class _Resolver:
     overrides: dict[str, int]
     statics: Statics = field(init=False)
     kernels: dict[str, syntax.Kernel] = field(default_factory=dict)
+    redistributes: list[syntax.Redistribute] = field(default_factory=list)
     schedules: dict[str, list[syntax.Schedule]] = field(default_factory=dict)
     fuel: Fuel = field(default_factory=Fuel)
 
@@ -85,8 +87,10 @@ class _Resolver:
                 evaluate_assertion(self.statics, assertion)
         kernels = [self._kernel(kernel) for kernel in self.kernels.values()]
         self._unknown_schedules()
+        moves = [redistribute_of(self.errors, self.statics, written) for written in self.redistributes]
         return Program(
-            self.errors.source, constants, tuple(layouts), tuple(k for k in kernels if k is not None), len(assertions)
+            self.errors.source, constants, tuple(layouts), tuple(k for k in kernels if k is not None), len(assertions),
+            tuple(m for m in moves if m is not None),
         )
 
     def _constant(self, name: str) -> int:
@@ -107,13 +111,10 @@ class _Resolver:
                     self._declare("kernel", declaration, functions)
                 case syntax.Redistribute():
                     self._declare("redistribute", declaration, functions)
-                    self.errors.report(
-                        "not-supported-yet", declaration.name.span, "`redistribute` is not supported yet",
-                        "this declaration", help="leave it out",
-                    )
                 case syntax.Schedule():
                     self.schedules.setdefault(declaration.kernel.id, []).append(declaration)
         self.kernels = {name: d for name, d in functions.items() if isinstance(d, syntax.Kernel)}
+        self.redistributes = [d for d in functions.values() if isinstance(d, syntax.Redistribute)]
 
     def _declare(self, what: str, declaration: D, into: dict[str, D]) -> None:
         name = declaration.name

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
+from layoutc.resolve.accesses import AccessResolver
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, Refused, each
 from layoutc.resolve.layouts import AnyLayout, describe
@@ -25,6 +26,11 @@ WHERE = ("shared", "registers", "global", "constant")
 UNITS = {"bytes": 1, "B": 1, "KiB": 2**10, "MiB": 2**20}
 
 
+def _turn(clause: syntax.ScheduleClause) -> int:
+    """The layout of threads must fit the tile; layouts of loads and stores are for these threads."""
+    return 2 if isinstance(clause, syntax.Access) else int(isinstance(clause, syntax.Threads))
+
+
 @dataclass(slots=True)
 class ScheduleResolver:
     """One schedule while its clauses are read."""
@@ -37,13 +43,17 @@ class ScheduleResolver:
     spans: dict[str, Span] = field(default_factory=dict)
     stages: dict[str, StageChoice] = field(default_factory=dict)
     unroll: dict[str, Span] = field(default_factory=dict)
+    accesses: AccessResolver = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.accesses = AccessResolver(self.errors, self.statics, self.surface, self.written.kernel.id)
 
     def resolve(self) -> Schedule | None:
         """The schedule, or None where something was wrong."""
         before = len(self.errors.found)
-        for clause in sorted(self.written.clauses, key=lambda c: isinstance(c, syntax.Threads)):
+        for clause in sorted(self.written.clauses, key=_turn):
             with suppress(Refused):
-                self._clause(clause)        # threads last: their layout must fit the tile
+                self._clause(clause)
         if len(self.errors.found) > before:
             return None
         name = self.written.name
@@ -51,6 +61,8 @@ class ScheduleResolver:
             name=name.id if name else None,
             stages=tuple(self.stages.values()),
             unroll=tuple(self.unroll),
+            loads=tuple(self.accesses.loads.values()),
+            stores=tuple(self.accesses.stores.values()),
             span=self.written.span,
             clause_spans=tuple(self.spans.items()),
             **self.found,
@@ -78,8 +90,8 @@ class ScheduleResolver:
                 self.found["shared_budget"] = self._budget(clause)
             case syntax.Unroll(index, span):
                 self._unroll(index, span)
-            case syntax.Access(verb):
-                self._not_yet(clause.span, f"{verb} … as")
+            case syntax.Access():
+                self.accesses.add(clause, self.found.get("threads"))
             case syntax.March():
                 self._not_yet(clause.span, "march")
             case syntax.Fuse():

@@ -17,6 +17,7 @@ class Surface:
     reduced: tuple[str, ...]                    # reduction indices
     inputs: dict[str, bool]                     # whether all extents are constants
     lets: tuple[str, ...]
+    made: dict[str, tuple[str, ...]]            # the indices of each output by its name
 
     @property
     def indices(self) -> tuple[str, ...]:
@@ -29,12 +30,14 @@ def surface_of(kernel: syntax.Kernel, constants: Collection[str]) -> Surface:
     equations = [c for c in kernel.clauses if isinstance(c, syntax.Equation)]
     lets = [c for c in kernel.clauses if isinstance(c, syntax.Let)]
     values = [*(let.value for let in lets), *(equation.value for equation in equations)]
+    outputs = tuple(tuple(i.id for i in e.indices if isinstance(i, syntax.Name)) for e in equations)
     reduced = dict.fromkeys(n for value in values for n in _reduced(value))
     return Surface(
-        outputs=tuple(tuple(i.id for i in e.indices if isinstance(i, syntax.Name)) for e in equations),
+        outputs=outputs,
         reduced=tuple(reduced),
         inputs={t.name.id: all(n.id in constants for e in t.extents for n in names_in(e)) for t in kernel.inputs},
         lets=tuple(let.name.id for let in lets),
+        made={e.output.id: indices for e, indices in zip(equations, outputs, strict=True)},
     )
 
 

@@ -135,6 +135,19 @@ template <class A, class B> DEVICE lc::Whole<A, B> maximum_number(A a, B b) { re
 template <class A> DEVICE lc::Whole<A> absolute(A a) { return lc::below_zero(a) ? neg(a) : lc::Whole<A>(a); }
 template <class A> DEVICE lc::Whole<A> sign(A a) { return lc::Whole<A>(A(0) < a) - lc::Whole<A>(lc::below_zero(a)); }
 
+// Which of the `count` positions from `least` on a rank of any integer type names, from 0; -1 if none.
+template <class R> DEVICE int place_of(R rank, i64 least, int count) {
+    const i64 last = least + (count - 1);
+    if constexpr (R(-1) < R(0)) {
+        if (rank < least || rank > last) return -1;
+    } else {
+        const u64 place = rank;
+        if (last < 0 || place > static_cast<u64>(last)) return -1;
+        if (least > 0 && place < static_cast<u64>(least)) return -1;
+    }
+    return static_cast<int>(static_cast<u64>(rank) - static_cast<u64>(least));
+}
+
 // ---- Where a read outside 0..n-1 lands, at any distance, for n >= 1 ------------------------------------------
 
 template <class I, class N> DEVICE bool within(I i, N n) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from layoutc.index import Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import emit_when, fill_registers, fill_shared
+from layoutc.plan.dealt import begin_stores, finish_stores
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Signature
@@ -38,6 +39,7 @@ def _emit_outputs(frame: Frame) -> None:
     run: Expr = Name("item", 0, rounds - 1) if rounds > 1 else Int(0)
     at, steps, tests = _places(frame, {"item": run * vector} if vector > 1 else {})
     fill_registers(frame)
+    begin_stores(frame, run)
     with frame.lowering.block() as body:
         frame.lowering.emit(*steps)
         if vector > 1:
@@ -47,11 +49,12 @@ def _emit_outputs(frame: Frame) -> None:
                 _emit_values(frame, at)
             emit_when(frame, every((*tests, *_valid(frame, at))), made)
     if rounds > 1:
-        in_registers = any(s.where == "registers" for s in frame.choice.storage)
+        in_registers = any(s.where == "registers" for s in frame.choice.storage) or bool(frame.stores)
         unroll = rounds * vector <= UNROLLED_ITEMS or in_registers
         frame.lowering.emit(Loop(unroll, "int", "item", Int(0), Int(rounds), tuple(body)))
     else:
         frame.lowering.emit(*body)
+    finish_stores(frame)
 
 
 def _places(frame: Frame, first: dict[str, Expr]) -> tuple[tuple[Expr, ...], list[Step], list[Expr]]:
@@ -98,7 +101,7 @@ def _valid(frame: Frame, at: tuple[Expr, ...]) -> list[Expr]:
 
 
 def _emit_values(frame: Frame, at: tuple[Expr, ...]) -> None:
-    """Every equation at one output."""
+    """Every equation at one output, into memory or where it waits to be stored."""
     for equation, value in _values(frame, at):
         frame.lowering.emit(Assign(_element(frame, equation, at), value))
 
@@ -117,7 +120,8 @@ def _position(frame: Frame, equation: Equation, at: tuple[Expr, ...]) -> Expr:
 
 
 def _element(frame: Frame, equation: Equation, at: tuple[Expr, ...]) -> Element:
-    return Element(frame.place_of(equation.output).array, _position(frame, equation, at))
+    waiting = frame.targets.get(equation.output)
+    return waiting or Element(frame.place_of(equation.output).array, _position(frame, equation, at))
 
 
 # ---- runs of neighbouring outputs, stored as vectors

@@ -50,6 +50,9 @@ template <class V> LC_INLINE auto __shfl_sync(unsigned mask, const V& value, int
     const int group = lc::lane() & ~(width - 1);
     return lc::shuffle(lc::SHUFFLE, mask, lc::value(value), group | (source & (width - 1)), line);
 }
+template <class T> LC_INLINE T shuffle(unsigned mask, T value, int source, int width, LC_LINE) {
+    return __shfl_sync(mask, value, source, width, line);
+}
 template <class V> LC_INLINE auto __shfl_xor_sync(unsigned mask, const V& value, int bits, int width = 32, LC_LINE) {
     const int lane = lc::lane();
     const int source = lane ^ bits;
@@ -69,6 +72,19 @@ LC_INLINE unsigned __ballot_sync(unsigned mask, int predicate, LC_LINE) {
     lc::Vote mine = {predicate != 0, 0};
     lc::state->collective(mask, lc::BALLOT, &mine, lc::ballot, line);
     return mine.result;
+}
+
+template <class T, int N> LC_INLINE unsigned word_of(const Pack<T, N>& items) {
+    static_assert(sizeof(items) <= 4, "a word is of 4 bytes");
+    unsigned word = 0;
+    __builtin_memcpy(&word, &items, sizeof(items));
+    return word;
+}
+template <class T> LC_INLINE T part_of(unsigned word, int k) {
+    T item;
+    word >>= k * 8 * int(sizeof(T));
+    __builtin_memcpy(&item, &word, sizeof(T));
+    return item;
 }
 
 // ---- Asynchronous copies

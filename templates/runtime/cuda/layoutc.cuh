@@ -83,7 +83,9 @@ template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
     DEVICE T& operator[](int k) { return item[k]; }
     DEVICE const T& operator[](int k) const { return item[k]; }
 };
-template <int N, class T> DEVICE Pack<T, N> load(const T* from) { return *reinterpret_cast<const Pack<T, N>*>(from); }
+template <int N, class T> DEVICE Pack<T, N> load(const T* from) {
+    return *reinterpret_cast<const Pack<T, N>*>(from);
+}
 template <class T, int N> DEVICE void store(T* to, const Pack<T, N>& value) {
     *reinterpret_cast<Pack<T, N>*>(to) = value;
 }
@@ -137,6 +139,37 @@ template <int groups> DEVICE void copy_async_wait() {
 
 // Where several threads may store to one element between two barriers, and any of the values may stay.
 template <class T> DEVICE void store_any(T* to, lc::Same<T> value) { *to = value; }
+
+// ---- Warps --------------------------------------------------------------------------------------------------
+
+// The value that lane `source` of each `width` lanes holds; of any type of 1, 2, 4 or 8 bytes.
+template <class T> DEVICE T shuffle(unsigned mask, T value, int source, int width) {
+    if constexpr (sizeof(T) == 8) {
+        unsigned long long bits;
+        memcpy(&bits, &value, sizeof(T));
+        bits = __shfl_sync(mask, bits, source, width);
+        memcpy(&value, &bits, sizeof(T));
+    } else {
+        unsigned bits = 0;
+        memcpy(&bits, &value, sizeof(T));
+        bits = __shfl_sync(mask, bits, source, width);
+        memcpy(&value, &bits, sizeof(T));
+    }
+    return value;
+}
+// Small items side by side in 32 bits, the first in the low ones.
+template <class T, int N> DEVICE unsigned word_of(const Pack<T, N>& items) {
+    static_assert(sizeof(items) <= 4, "a word is of 4 bytes");
+    unsigned word = 0;
+    memcpy(&word, &items, sizeof(items));
+    return word;
+}
+template <class T> DEVICE T part_of(unsigned word, int k) {
+    T item;
+    word >>= k * 8 * int(sizeof(T));
+    memcpy(&item, &word, sizeof(T));
+    return item;
+}
 
 // ---- Tensor cores -------------------------------------------------------------------------------------------
 

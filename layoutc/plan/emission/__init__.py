@@ -1,0 +1,1 @@
+"""From a move to the steps of a ``__device__`` function."""

@@ -1,0 +1,160 @@
+"""Items into a buffer and out of it, all at once or slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from layoutc.index import TRUE, Expr, Int, Name
+from layoutc.layout.composed import AnyLayout
+from layoutc.plan.emission.by_thread import test_of
+from layoutc.plan.emission.frame import Frame, loop, numbered, position_of
+from layoutc.plan.emission.items import Items
+from layoutc.plan.moves.exchange import image
+from layoutc.plan.moves.numbering import numbering
+from layoutc.plan.moves.placement import Buffer, Groups, Placement
+from layoutc.plan.moves.writers import writers
+from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, Shared, Step, Steps, When
+from layoutc.plan.values import Aggregate, Element, Function, Literal, Operation, Text, Variable
+from layoutc.resolve.types import U32
+
+
+def slice_elements(placement: Placement, elements: int, slices: int) -> int:
+    """Elements of the buffer: those of one slice, in whole blocks of what the placement turns about."""
+    unit = placement.vector * (placement.spread if slices > 1 else 1)
+    share = -(-elements // slices)
+    return -(-share // unit) * unit
+
+
+def filled(
+    frame: Frame, buffer: Buffer, array: str, elements: int, slices: int, body: Callable[[Copy], Steps],
+    last: Callable[[Copy], Steps], first: Text | None = None,
+) -> Steps:
+    """The declaration of the buffer, what is done with it for each slice that is not empty, and ``last`` after all.
+
+    With several slices, what a thread takes waits in registers of its own, as ``before`` may be ``after``; these hold
+    ``first`` at first.
+    """
+    room = slice_elements(buffer.placement, elements, slices)
+    rounds = -(-elements // room)
+    if rounds == 1:
+        copy = Copy(frame, buffer, array, frame.after, Window(None, room))
+        return (Shared(frame.type, array, (room,)), *body(copy), *last(copy))
+    start = Name("slice", 0, rounds - 1) * room
+    copy = Copy(frame, buffer, array, frame.names.take("taken"), Window(start, room))
+    items = frame.exchange.items_after
+    item = numbered("item", items)
+    back = loop("item", items, (Assign(Element(frame.after, item), Element(copy.target, item)),))
+    clear = () if first is None else loop("item", items, (Assign(Element(copy.target, item), first),))
+    return (Shared(frame.type, array, (room,)), Registers(frame.type, copy.target, items), *clear,
+            Loop(False, "int", "slice", Int(0), Int(rounds), body(copy)), *last(copy), *back)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The addresses that the buffer holds at present: all of them, or ``room`` from ``start`` on."""
+
+    start: Expr | None
+    room: int
+
+    def at(self, address: Expr, steps: Callable[[Expr], Steps]) -> Steps:
+        """The steps with the place of an address in the buffer; left out where it is not there."""
+        if self.start is None:
+            return steps(address)
+        test = Operation("<", Function("unsigned", (Name("address"),)), Literal(self.room, U32))
+        return (Let("int", "address", address - self.start), When(test, steps(Name("address", 0, self.room - 1))))
+
+
+class Copy:
+    """Both sides of a move: items into a window of the buffer's addresses, and out of it into ``target``."""
+
+    def __init__(self, frame: Frame, buffer: Buffer, array: str, target: str, window: Window) -> None:
+        found = numbering(frame.exchange, buffer.placement.order)
+        assert found is not None, "a placement's order has a numbering"
+        self.frame, self.buffer, self.array, self.target = frame, buffer, array, target
+        self.window, self.numbering = window, found
+
+    def writes(self) -> Steps:
+        """Every element once, by the thread that is to write it."""
+        rows = writers(self.frame.exchange, self.buffer).writes
+
+        def items(item: Expr) -> Text:
+            return Element(self.frame.before, item)
+
+        return self.put(self.buffer.write.groups, rows, self.numbering.before, items)
+
+    def put(
+        self, groups: Groups, rows: tuple[tuple[bool, ...], ...], layout: AnyLayout, value: Callable[[Expr], Text]
+    ) -> Steps:
+        """The values of groups of items to their places; ``rows[group][thread]``: whether that thread stores them."""
+        by_test: dict[tuple[bool, ...], list[tuple[int, ...]]] = {}
+        for group, row in zip(groups, rows, strict=True):
+            if any(row):
+                by_test.setdefault(row, []).append(group)
+        out: list[Step] = []
+        for row, chosen in by_test.items():
+            out += when(test_of(self.frame, row), self._store(Items(self.frame, tuple(chosen)), layout, value))
+        return tuple(out)
+
+    def _store(self, items: Items, layout: AnyLayout, value: Callable[[Expr], Text]) -> Steps:
+        held = tuple(value(items.of(Int(k))) for k in range(items.vector))
+
+        def store(address: Expr) -> Steps:
+            if items.vector == 1:
+                return (Assign(Element(self.array, address), held[0]),)
+            pack = Aggregate(f"Pack<{self.frame.type}, {items.vector}>", held)
+            return (Do(Function("store", (Operation("+", Variable(self.array), address), pack))),)
+
+        return loop("group", items.count, self.window.at(self._address(layout, items), store))
+
+    def reads(self) -> Steps:
+        """Every item that is no copy of another."""
+        items = Items(self.frame, self.buffer.read.groups)
+
+        def load(address: Expr) -> Steps:
+            if items.vector == 1:
+                return (Assign(Element(self.target, items.of(Int(0))), Element(self.array, address)),)
+            element = numbered("element", items.vector)
+            place = Operation("+", Variable(self.array), address)
+            return (
+                Let(f"Pack<{self.frame.type}, {items.vector}>", "pack", Function(f"load<{items.vector}>", (place,))),
+                *loop("element", items.vector,
+                      (Assign(Element(self.target, items.of(element)), Element("pack", element)),)),
+            )
+
+        return loop("group", items.count, self.window.at(self._address(self.numbering.after, items), load))
+
+    def copies(self) -> Steps:
+        """Items that are copies of others in their thread."""
+        copies = copies_of(image(self.numbering.after), self.buffer.read.groups)
+        return tuple(Assign(Element(self.target, Int(k)), Element(self.target, Int(first))) for k, first in copies)
+
+    def _address(self, layout: AnyLayout, items: Items) -> Expr:
+        """Where a group begins."""
+        number = position_of(layout, self.frame.thread, items.of(Int(0))) - self.numbering.least
+        return address_of(self.buffer.placement, number, items.vector)
+
+
+def address_of(placement: Placement, number: Expr, vector: int) -> Expr:
+    """The address of the element of a number, the first of ``vector`` that lie side by side."""
+    if placement.spread == 1:
+        return number
+    whole = placement.vector
+    slot = number // whole
+    slot = slot ^ slot // placement.row % placement.spread
+    return slot * whole + (Int(0) if vector == whole else number % whole)
+
+
+def copies_of(numbers: NDArray[np.int64], groups: Groups) -> list[tuple[int, int]]:
+    """(item, the earlier item that it is a copy of in every thread) for the items in no group."""
+    grouped = [item for group in groups for item in group]
+    return [(item, next(k for k in grouped if (numbers[:, k] == numbers[:, item]).all()))
+            for item in range(numbers.shape[1]) if item not in grouped]
+
+
+def when(test: Text, body: Steps) -> Steps:
+    """The body under a test; bare where that always holds."""
+    return body if test == TRUE else (When(test, body),)
