@@ -170,6 +170,6 @@ MUTANTS = [Mutant(*words) for words in (
     ("held", "neighbour instead of next but one", "x_held[item + 3]", "x_held[item + 2]"),
     ("held", "reflect for mirror", "mirror(x_i, N)", "reflect(x_i, N)"),
     ("past", "halo read from the tile", "within(item_j + 1, 8)", "within(item_j + 1, 9)"),
-    ("past", "first row lost", "i - 1 >= 0", "i - 1 > 0"),
+    ("past", "row before the first", "i - 1 >= 0", "i >= 0"),
     ("past", "edge value lost", ": t[0]", ": u8(0)"),
 )]  # fmt: skip

@@ -126,12 +126,22 @@ class Writer(Values):
     def _outputs(self) -> list[tuple[str, list[str], list[str], str]]:
         """Name, indices, extents and type of each."""
         r = self.random
-        found = [self._output(r.choice((0, 1, 1, 2, 2, 2, 3)))]
+        shaped = [t for t in self.inputs if t.extents and all(e in self.extents for e in t.extents)]
+        if shaped and r.random() < 0.5:
+            found = [self._output_like(r.choice(shaped))]
+        else:
+            found = [self._output(r.choice((0, 1, 1, 2, 2, 2, 3)))]
         if r.random() < 0.3:
             _, indices, extents, _ = found[0]
             same = r.random() < 0.6
             found.append((self.take(), indices, extents, r.choice(TYPES)) if same else self._output(r.choice((1, 2))))
         return found
+
+    def _output_like(self, t: Tensor) -> tuple[str, list[str], list[str], str]:
+        """An output of an input's shape, as stencils have."""
+        indices = [self.take() for _ in t.extents]
+        self.ranges |= {i: (e, 0, 0) for i, e in zip(indices, t.extents, strict=True)}
+        return self.take(), indices, list(t.extents), self.random.choice(TYPES)
 
     def _output(self, rank: int) -> tuple[str, list[str], list[str], str]:
         indices, extents = [], []

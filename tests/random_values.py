@@ -232,6 +232,8 @@ class Values:
         if not fixed:
             return self._anywhere(extent, scope)
         alike = [i for i in fixed if self.ranges[i][0] == extent]
+        if axis < len(scope) and scope[axis] in alike and r.random() < 0.8:
+            alike = [scope[axis]]
         key = (tensor, axis, scope[0])
         index, scale = self.homes.setdefault(key, (r.choice(alike or fixed), r.choice(("",) * 5 + ("2*", "3*"))))
         if index not in scope:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import count
 
-from layoutc.index import Expr, Int, Name, divide, multiply, remainder, terms
+from layoutc.index import Call as FunctionOf
+from layoutc.index import Expr, Int, Name, divide, multiply, remainder, terms, wrap
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -29,6 +31,7 @@ from layoutc.resolve.program import (
 from layoutc.resolve.types import I64
 
 Env = Mapping[str, Expr]    # what stands for an index or an extent
+MOST_FACTORS = 4            # of a power that is written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,10 @@ class Footprint:
 
 
 def as_index(value: Value, env: Env) -> Expr | None:
-    """A subscript as an index expression, or None where it holds more than integer arithmetic on indices."""
+    """A subscript or an extent as an index expression, or None where it holds more than integer arithmetic on indices.
+
+    What only extents decide may also divide by them, and take least and greatest ones and powers.
+    """
     match value:
         case Const(number):
             return Int(int(number))
@@ -79,13 +85,19 @@ def as_index(value: Value, env: Env) -> Expr | None:
             inner = as_index(operand, env)
             return None if inner is None else -inner
         case Binary("+" | "-" | "*" | "//" | "%", left, right):
-            return _arithmetic(value.op, as_index(left, env), as_index(right, env))
+            a, b = as_index(left, env), as_index(right, env)
+            return None if a is None or b is None else _arithmetic(value.op, a, b, fixed=is_over_extents(value))
+        case Call() | Binary() if is_over_extents(value):
+            return _of_extents(value, env)
     return None
 
 
-def _arithmetic(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
-    if a is None or b is None:
-        return None
+def is_over_extents(value: Value) -> bool:
+    """Whether constants and extents alone decide it."""
+    return not isinstance(value, Index | Read | Reduce) and all(map(is_over_extents, children(value)))
+
+
+def _arithmetic(op: str, a: Expr, b: Expr, *, fixed: bool) -> Expr | None:
     match op:
         case "+":
             return a + b
@@ -93,9 +105,26 @@ def _arithmetic(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
             return a - b
         case "*":
             return multiply(a, b)
-    if not isinstance(b, Int) or b.value <= 0:
+    if isinstance(b, Int) and b.value > 0:
+        return divide(a, b) if op == "//" else remainder(a, b)
+    return FunctionOf("floor_div" if op == "//" else "floor_mod", (a, b)) if fixed else None
+
+
+def _of_extents(value: Call | Binary, env: Env) -> Expr | None:
+    parts = [as_index(v, env) for v in children(value)]
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
         return None
-    return divide(a, b) if op == "//" else remainder(a, b)
+    match value:
+        case Call("min" | "max", _):
+            return reduce(lambda a, b: FunctionOf(f"{value.function}imum", (a, b)), found)
+        case Call("abs", _):
+            return FunctionOf("maximum", (found[0], -found[0]))
+        case Call("clamp", _):
+            return FunctionOf("minimum", (FunctionOf("maximum", (found[0], found[1])), found[2]))
+        case Binary("**", _, Const(int(power))) if 0 <= power <= MOST_FACTORS:
+            return reduce(multiply, [found[0]] * power, wrap(1))
+    return None
 
 
 def children(value: Value) -> tuple[Value, ...]:

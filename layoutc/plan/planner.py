@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layoutc.diagnostics import LayoutcError
+from layoutc.index import Name
 from layoutc.plan.choose import Chooser
+from layoutc.plan.halo import as_index, children
 from layoutc.plan.head import head
 from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
@@ -14,7 +16,7 @@ from layoutc.plan.redistributed import with_moves
 from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function
 from layoutc.plan.strategies.tile import plan_tile
-from layoutc.resolve.program import Equation, Kernel, Program, Schedule, Stage
+from layoutc.resolve.program import Equation, Kernel, Program, Reduce, Schedule, Stage, Value
 
 
 def make_plan(
@@ -26,6 +28,7 @@ def make_plan(
         LayoutcError: a clause cannot be honoured (the diagnostic stands at the clause), or a let would have to be
             written out too often.
     """
+    check_extents(program, kernel)
     names = Names()
     passes: list[Pass] = []
     functions: list[DeviceFunction | Function] = []
@@ -52,6 +55,23 @@ def _too_many(program: Program, stage: Stage) -> LayoutcError:
     return refusal(
         program, "too-many-evaluations", f"each output would evaluate lets at more than {MOST_EVALUATIONS} places",
         stage.span, "make two kernels of it, or leave out edge rules of lets that read one another")
+
+
+def check_extents(program: Program, kernel: Kernel) -> None:
+    """Extents and bounds of ranges are computed by every thread, as index expressions."""
+    env = {e: Name(e, 0) for e in kernel.extents}
+    values = [v for t in (*kernel.inputs, *kernel.outputs) for v in t.extents]
+    values += [v for s in kernel.stages for ends in s.domain or () for v in ends]
+    waiting: list[Value] = [*(s.value for s in kernel.stages), *(e.value for e in kernel.equations)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Reduce):
+            values += [v for b in value.binders for v in (b.low, b.high)]
+        waiting += children(value)
+    for value in values:
+        if as_index(value, env) is None:
+            raise refusal(program, "not-supported-yet", "an extent or a bound of this form is not supported yet",
+                          value.span, "write it by + - * // % min max abs clamp of extents and constants")
 
 
 def default_signature(kernel: Kernel) -> Signature:

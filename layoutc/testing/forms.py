@@ -12,8 +12,8 @@ from layoutc.resolve.program import Kernel, Tensor
 from layoutc.testing.memory import Form
 
 FORMS = 16                      # a tensor, for each combination; the first is the plainest
-OFFSETS = (0, 0, 0, 0, 1, 2, 3)     # elements: an access takes 4 of most types
-ALIGNMENTS = (1, 4, 16)         # elements: rows that begin at whole vectors need not end there
+OFFSETS = (0, 0, 0, 0, 0, 1, 2, 3)     # elements: an access takes 4 of most types
+ALIGNMENTS = (1, 4, 4, 16)         # elements: rows that begin at whole vectors need not end there
 PADS = (0, 0, 1, 2, 3, 4)       # elements
 
 Choices = tuple[tuple[Form, ...], ...]      # per tensor, inputs first
@@ -37,7 +37,7 @@ def plain_choices(kernel: Kernel) -> tuple[Choices, ...]:
 
 
 def _plain_forms(tensor: Tensor) -> tuple[Form, ...]:
-    return tuple(Form(align=a) for a in ALIGNMENTS) if len(tensor.extents) > 1 else (Form(),)
+    return tuple(Form(align=a) for a in sorted(set(ALIGNMENTS))) if len(tensor.extents) > 1 else (Form(),)
 
 
 def _forms(tensor: Tensor, unit: bool, is_input: bool, random: Random) -> tuple[Form, ...]:

@@ -28,13 +28,13 @@ class Form:
     def strides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Strides in elements for an array of that shape."""
         strides = [0] * len(shape)
-        room = 1
+        room, align = 1, 1
         for axis in reversed(self.order or range(len(shape))):
             if axis in self.repeat:
                 continue
-            step = room + (self.pad[axis] if self.pad else 0)
+            step = -(-(room + (self.pad[axis] if self.pad else 0)) // align) * align
             strides[axis] = -step if axis in self.reverse else step
-            room = -(-step * max(shape[axis], 1) // self.align) * self.align
+            room, align = step * max(shape[axis], 1), self.align
         return tuple(strides)
 
     def as_json(self) -> dict[str, Any]:

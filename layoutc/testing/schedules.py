@@ -16,16 +16,18 @@ INTENTS = ("plain", "layout", "over", "vectors")
 """What a schedule is about: a count of threads, a layout of them, one for each input, wide accesses."""
 
 
-def random_clauses(kernel: Kernel, random: Random) -> str:
-    """The clauses of a schedule in braces; not all that come are possible."""
+def random_clauses(kernel: Kernel, intent: str, random: Random) -> str:
+    """The clauses of a schedule in braces, about one of INTENTS; not all that come are possible."""
     indices = list(dict.fromkeys(i for e in kernel.equations for i in e.indices))
-    stages = _stages(kernel, random)
+    boxed, moving = _boxes(kernel)
+    stages = _stages(kernel, boxed, random)
     tile = _tile(indices, random)
-    intent = random.choice(INTENTS)
     if intent == "over":
         tile = {i: min(n, 5) for i, n in tile.items()}
+    if intent in ("over", "vectors") and boxed:
+        stages[random.choice(moving or boxed)] = "shared"
     outputs = prod(tile.get(i, 1) for i in kernel.equations[0].indices)
-    shared = [name for name, where in stages.items() if where == "shared"]
+    shared = [name for name, where in stages.items() if where == "shared" and name in moving]
     clauses: list[str] = []
     match intent:
         case "layout" if kernel.equations[0].indices:
@@ -70,14 +72,21 @@ def _bijection(threads: int, items: int, random: Random) -> str:
     ))
 
 
-def _stages(kernel: Kernel, random: Random) -> dict[str, str]:
-    """Where tensors and lets wait; a tensor only where it has a box."""
-    boxes = {name for name, found in footprints(kernel, kernel.equations).items() if found.axes is not None}
+def _boxes(kernel: Kernel) -> tuple[list[str], list[str]]:
+    """Tensors of which a tile reads a box, and those of them that move with every index."""
+    found = footprints(kernel, kernel.equations)
+    boxed = [t.name for t in kernel.inputs if t.name in found and found[t.name].axes is not None]
+    moving = [n for n in boxed if tuple(a.index for a in found[n].axes or ()) == kernel.equations[0].indices]
+    return boxed, moving
+
+
+def _stages(kernel: Kernel, boxed: list[str], random: Random) -> dict[str, str]:
+    """Where tensors and lets wait."""
     out = {}
     for tensor in kernel.inputs:
         small = all(isinstance(e, Const) for e in tensor.extents) and not any(map(any, tensor.edges))
         places = ["", "global", *(["constant"] * 3 if small else [])]
-        if tensor.name in boxes:
+        if tensor.name in boxed:
             places += ["shared"] * 4 + ["shared halo global"] * 2 + ["registers"] * 2
         out[tensor.name] = random.choice(places)
     out |= {s.name: random.choice(("", "shared")) for s in kernel.stages}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -20,7 +20,10 @@ from layoutc.testing.fills import KINDS, Fill
 from layoutc.testing.forms import Choices, form_choices, plain_choices
 from layoutc.testing.ways import Way, subject_of, way_of
 
+T = TypeVar("T")
+
 FILL_SEEDS = 2**10
+ORDER_SEEDS = 2**16
 ORDERS = ("random", "ascending", "descending")
 
 
@@ -68,30 +71,44 @@ class Prepared:
 
 @st.composite
 def calls_of(draw: DrawFn, prepared: Sequence[Prepared], outputs: bool = True) -> tuple[int, Case]:
-    """Which of the ways, and a call of it; ``outputs``: given arrays and overlaps too."""
-    number = draw(st.integers(0, len(prepared) - 1))
+    """Which of the ways, and a call of it; ``outputs``: given arrays and overlaps too.
+
+    One in four is drawn part by part, which shrinks well but repeats itself; the others all at once.
+    """
+    if draw(st.integers(0, 3)) == 0:
+        return _call(lambda parts: draw(st.sampled_from(parts)), prepared, outputs)
+    return _call(Random(draw(st.integers(0, 2**64 - 1))).choice, prepared, outputs)
+
+
+class Pick(Protocol):
+    """Takes one of several."""
+
+    def __call__(self, parts: Sequence[T], /) -> T:
+        """One of the parts, the first if all else is equal."""
+        ...
+
+
+def _call(pick: Pick, prepared: Sequence[Prepared], outputs: bool) -> tuple[int, Case]:
+    number = pick(range(len(prepared)))
     chosen = prepared[number]
     kernel = chosen.way.kernel
-    extents = draw(st.sampled_from(chosen.extents))
-    fills = tuple(draw(_fills()) for _ in kernel.inputs)
-    forms = tuple(draw(st.sampled_from(forms)) for forms in draw(st.sampled_from(chosen.choices)))
-    out = draw(_outs(kernel)) if outputs else Out()
-    seed, order = draw(st.integers(0, 2**16)), draw(st.sampled_from(ORDERS)) if outputs else "random"
-    case = Case(tuple(extents.items()), fills, forms, out, chosen.way.schedule, seed, order)
-    return number, case
+    extents = pick(chosen.extents)
+    fills = tuple(_fill(pick) for _ in kernel.inputs)
+    forms = tuple(pick(forms) for forms in pick(chosen.choices))
+    out = _out(pick, kernel) if outputs else Out()
+    seed, order = pick(range(ORDER_SEEDS)), pick(ORDERS)
+    return number, Case(tuple(extents.items()), fills, forms, out, chosen.way.schedule, seed, order)
 
 
-@st.composite
-def _fills(draw: DrawFn) -> Fill:
-    kind = draw(st.sampled_from(KINDS))
-    return Fill(kind, 0 if kind in ("count", "down") else draw(st.integers(0, FILL_SEEDS)))
+def _fill(pick: Pick) -> Fill:
+    kind = pick(KINDS)
+    return Fill(kind, 0 if kind in ("count", "down") else pick(range(FILL_SEEDS)))
 
 
-@st.composite
-def _outs(draw: DrawFn, kernel: Meaning) -> Out:
+def _out(pick: Pick, kernel: Meaning) -> Out:
     """Given arrays mostly: a new one may hold the right answer of the run before."""
-    kind = draw(st.sampled_from(("given", "given", "given", "over", "new")))
+    kind = pick(("given", "given", "given", "over", "new"))
     alike = [t.name for t in kernel.inputs if t.type == kernel.outputs[0].type and t.strides is None]
     if kind == "over" and alike and kernel.outputs[0].strides is None:
-        return Out(True, draw(st.sampled_from(alike)), draw(st.integers(0, 3)))
+        return Out(True, pick(alike), pick(range(4)))
     return Out(kind != "new")

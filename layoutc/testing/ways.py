@@ -15,9 +15,9 @@ from layoutc.parse.syntax import Constant
 from layoutc.plan.nodes import Plan, Target
 from layoutc.resolve.program import Kernel, Program, Schedule
 from layoutc.source import Source
-from layoutc.testing.schedules import random_clauses
+from layoutc.testing.schedules import INTENTS, random_clauses
 
-MOST_TRIES = 30             # random schedules looked at for one that can be honoured
+MOST_TRIES = 12             # random schedules looked at for one that can be honoured
 MakeCaller = Callable[[Program, Kernel, Schedule | None, Target], Caller]
 """How a kernel under a schedule becomes something to call; tests of the tests put faults in here."""
 
@@ -106,17 +106,23 @@ def unused_name(text: str) -> str:
 
 
 def random_ways(subject: Subject, count: int, random: Random, make: MakeCaller) -> list[Way]:
-    """Up to ``count`` different schedules that can be honoured."""
+    """Up to ``count`` different schedules that can be honoured, about different things in turn."""
     found: dict[str, Way] = {}
-    for _ in range(MOST_TRIES * count):
-        if len(found) == count:
-            break
-        clauses = random_clauses(subject.kernel, random)
+    intents = random.sample(INTENTS, len(INTENTS))
+    for number in range(count):
+        way = _random_way(subject, intents[number % len(intents)], random, make)
+        if way is not None:
+            found.setdefault(str(way.schedule), way)
+    return list(found.values())
+
+
+def _random_way(subject: Subject, intent: str, random: Random, make: MakeCaller) -> Way | None:
+    for _ in range(MOST_TRIES):
         try:
-            found.setdefault(clauses, way_of(subject, clauses, make))
+            return way_of(subject, random_clauses(subject.kernel, intent, random), make)
         except LayoutcError:
             continue
-    return list(found.values())
+    return None
 
 
 def other_subjects(subject: Subject, count: int, random: Random) -> list[Subject]:

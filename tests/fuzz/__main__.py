@@ -37,6 +37,7 @@ def main() -> int:
         for finding in part.findings:
             where = f"--- number {finding.number} of seed {words.seed}"
             print(f"{where}\n{finding.text[:4000]!r}\n{finding.what}", flush=True)
+        print(f"{start + count - words.start} texts: {total}", file=sys.stderr, flush=True)
     print(total)
     return 1 if total.findings else 0
 

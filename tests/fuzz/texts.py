@@ -141,10 +141,13 @@ def _deep(random: Random) -> str:
         f"kernel k(x: f32[H]) -> (y: f32[H]) {{ y[i] = {value} }}"))
 
 
+_LENGTHS = (*(10,) * 8, *(100,) * 4, *(300,) * 3, 1500)        # lines; the longest cost as much as a hundred others
+
+
 def _long(random: Random) -> str:
     piece = random.choice((
         "const a{} = {}\n", "assert size(4:{}) == {}\n", "layout a{0} = ({1}, 4):(4, {0})\n", "# {} {}\n", "{} {} "))
-    return "".join(piece.format(k, k % 7) for k in range(random.choice((10, 300, 1500))))
+    return "".join(piece.format(k, k % 7) for k in range(random.choice(_LENGTHS)))
 
 
 def _numbers(random: Random) -> str:

@@ -1,0 +1,62 @@
+"""Extents and bounds of every form: what Python says of them is what a call allocates and computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import layoutc
+from layoutc.diagnostics import LayoutcError
+
+FORMS: dict[str, Callable[[int, int], int]] = {
+    "min(H, W)": min,
+    "max(H, W)": max,
+    "min(H, W, 2)": lambda h, w: min(h, w, 2),
+    "H//W": lambda h, w: h // w if w else 0,
+    "H%W": lambda h, w: h % w if w else 0,
+    "H//0": lambda h, w: 0,
+    "H%0 + 1": lambda h, w: 1,
+    "H//(0 - 2) + H": lambda h, w: h // -2 + h,
+    "H**0": lambda h, w: 1,
+    "H**2": lambda h, w: h * h,
+    "abs(H - W)": lambda h, w: abs(h - w),
+    "clamp(H, 1, W)": lambda h, w: min(max(h, 1), w),
+    "2*max(H, W) - min(H, W)": lambda h, w: 2 * max(h, w) - min(h, w),
+}
+SHAPES = ((0, 3), (1, 1), (3, 5), (5, 3), (4, 0), (7, 2))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_extents_of_outputs_and_bounds_of_sums(form: str) -> None:
+    text = f"""
+    kernel k(x: f32[H, W]) -> (y: f32[{form}, 2], s: f32[], g: f32[3]) {{
+        edge x = constant(7)
+        edge let_ = constant(-1)
+        let let_[a in 0..{form}] = f32(a) + 1
+        y[i, j] = x[i, j] + f32({form})
+        s[] = sum(u in 0..{form}) x[u, 1]
+        g[m] = let_[2*m - 1]
+    }}
+    schedule k as tiled {{ tile (i: 2)  stage x in shared }}
+    """
+    kernel = layoutc.compile(text)["k"]
+    for h, w in SHAPES:
+        x = np.arange(h * w, dtype=np.float32).reshape(h, w)
+        expected = kernel.reference(x)
+        assert expected[0].shape == (FORMS[form](h, w), 2)
+        for found, wanted in zip(kernel(x, device="cpu"), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("form", ["i64(u8(H))", "i64(f32(H))", "i64(H < W)", "H**W", "sign(H)", "where(H < W, H, W)"])
+def test_other_forms_are_refused_where_they_stand(form: str) -> None:
+    for text in (f"kernel k(x: f32[H, W]) -> (y: f32[{form}]) {{ y[i] = 1 }}",
+                 f"kernel k(x: f32[H, W]) -> (y: f32[H]) {{ y[i] = sum(u in 0..{form}) 1 }}"):
+        with pytest.raises(LayoutcError) as caught:
+            _ = layoutc.compile(text)["k"].cuda
+        diagnostic, = caught.value.diagnostics
+        assert diagnostic.slug == "not-supported-yet"
+        assert diagnostic.span is not None
+        assert text[diagnostic.span.start:diagnostic.span.end] in form
