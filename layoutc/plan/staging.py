@@ -99,6 +99,9 @@ class Staging:
     def _to_load(self, name: str, type: Type, owner: Ownership, found: Footprint) -> Storage | None:
         """Of a tensor whose load has a layout: in registers where each thread needs few elements, else shared."""
         span = self.loads[name].span
+        if found.axes is None:
+            raise self.refuse("cannot-stage", f"`{name}` has no box: {found.why}", span,
+                              "leave its load to the compiler")
         try:
             held = self._as_told(name, type, StageChoice(name, "registers", span=span), owner, found)
             assert held is not None
@@ -172,20 +175,22 @@ class Staging:
         if len([a for a in found.axes if a.index is not None]) < min(len(self.indices), 1):
             return None
         box = self._box(name, type, "shared", found)
-        return box if box.bytes <= self._budget() // 2 else None
+        return box if box.bytes <= self.budget // 2 else None
 
-    def _budget(self) -> int:
+    @property
+    def budget(self) -> int:
+        """Bytes of shared memory that a block may have."""
         told = self.schedule.shared_budget
         return self.target.shared_bytes if told is None else min(told, self.target.shared_bytes)
 
     def check_budget(self, needed: int) -> None:
         """Refuse a block that would take more shared memory than it may."""
-        if needed <= self._budget():
+        if needed <= self.budget:
             return
-        word = "the budget is" if self._budget() < self.target.shared_bytes else "it can have"
+        word = "the budget is" if self.budget < self.target.shared_bytes else "it can have"
         span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
         raise self.refuse("over-budget",
-                          f"a block needs {needed} bytes of shared memory, {word} {self._budget()}", span,
+                          f"a block needs {needed} bytes of shared memory, {word} {self.budget}", span,
                           "make the tile smaller or stage less")
 
 
