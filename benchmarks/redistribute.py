@@ -29,7 +29,7 @@ from layoutc.tuning.timing import median_milliseconds
 
 THREADS = 256
 BLOCKS = 132 * 16
-ROUNDS = 512
+ROUNDS = 1024
 CHECKED_ROUNDS = 5
 C_TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "i64": "long long"}
 MEANS = ("shuffle", "shared")
@@ -124,13 +124,19 @@ class Figure:
 Launch = Callable[[Any, Any, int], object]      # in, out, rounds
 
 
+def loop_text(case: Case, call: str) -> str:
+    """The kernel that makes a call again and again."""
+    return LOOP.format(
+        threads=THREADS, entry=f"loop_{case.name}", type=C_TYPES[case.type], items=case.items, call=call)
+
+
 def looping(case: Case, header: str, call: str) -> Launch:
-    """The loop kernel around a call."""
+    """That kernel, compiled, after the header that it needs."""
     entry = f"loop_{case.name}"
-    text = header + LOOP.format(threads=THREADS, entry=entry, type=C_TYPES[case.type], items=case.items, call=call)
     params = (ArrayParam("in", case.type, False), ArrayParam("out", case.type, True), ScalarParam("rounds", "i32"))
-    module = load_cuda(CudaSource(f"{entry}.cu", text, (Entry(entry, THREADS, params),)))
-    return lambda source, target, rounds: module.launch(entry, BLOCKS, (source, target, rounds))
+    source = CudaSource(f"{entry}.cu", header + loop_text(case, call), (Entry(entry, THREADS, params),))
+    module = load_cuda(source)
+    return lambda held, target, rounds: module.launch(entry, BLOCKS, (held, target, rounds))
 
 
 def picoseconds(case: Case, launch: Launch, source: Any, checked: bool = True) -> float:

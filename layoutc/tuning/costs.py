@@ -19,7 +19,7 @@ from layoutc.tuning.timing import median_milliseconds
 
 THREADS = 256
 BLOCKS_A_MULTIPROCESSOR = 16        # two waves where all threads of a multiprocessor are taken
-ROUNDS = 512
+ROUNDS = 1024
 SELECTS = SHUFFLES = 32             # of a thread, a round
 WAVEFRONTS, BARRIERS = 8, 2         # of a warp, a round of an exchange
 KERNELS = ("selects", "shuffles", "exchanges", "exchanges_of_warps", "exchanges_of_blocks")
