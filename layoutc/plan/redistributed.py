@@ -182,7 +182,7 @@ def with_moves(
     names_of = {a.tensor: names.take(f"{entry}_{a.verb}_{a.tensor}") for a in accesses if _moves(a)}
     share = max(room, 1)
     made = tuple(_with_move(a, names_of, replace(target, shared_bytes=share)) for a in accesses)
-    if shared_bytes(made) > room:
+    if names_of and shared_bytes(made) > room:
         share = max(room // len(names_of), 1)
         made = tuple(_with_move(a, names_of, replace(target, shared_bytes=share)) for a in accesses)
     for access in made:
