@@ -286,5 +286,18 @@ def fmt(settings: Settings, paths: tuple[str, ...], only_check: bool) -> None:
     _end_with(fmt(settings, paths, only_check))
 
 
+@main.command()
+@click.option("--costs", is_flag=True, help="Measure what the parts of a redistribution cost, and keep it.")
+@_json
+@common
+def tune(settings: Settings, costs: bool, as_json: bool) -> None:
+    """Measure on this machine's GPU what plans are chosen by."""
+    from layoutc.commands.tune import tune_costs
+
+    if not costs:
+        raise click.UsageError("say what to tune: --costs")
+    tune_costs(settings, as_json)
+
+
 def _end_with(status: int) -> None:
     click.get_current_context().exit(status)

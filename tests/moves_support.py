@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import permutations
 
 from layoutc.layout import Layout, blocked, mma_a, mma_b, mma_c, striped, warp_striped
@@ -97,6 +98,12 @@ def edges_bound(exchange: Exchange) -> int:
 
 def slow_wavefronts(addresses: list[int], width: int) -> int:
     """Wavefronts of one access of a warp, lane by lane: 32 banks of 4 bytes, 128 bytes a phase."""
+    row = min(addresses) // 128 * 128       # all rows of banks are alike
+    return _wavefronts(tuple(address - row for address in addresses), width)
+
+
+@cache
+def _wavefronts(addresses: tuple[int, ...], width: int) -> int:
     lanes = 32 * 4 // max(width, 4)
     total = 0
     for first in range(0, len(addresses), lanes):

@@ -296,7 +296,7 @@ def test_most_pairs_meet_no_bank_twice() -> None:
 
 
 def test_costs_of_what_was_measured() -> None:
-    """Through shared memory at full rate 0.24 ps an item of 4 bytes and barriers; a shuffle 0.12 and its selects."""
+    """Through shared memory two wavefronts an item of 4 bytes, and barriers; shuffles or selects, whichever is more."""
     assert costs_of("sm_90") == costs_of("sm_90a") == costs_of("sm_120") == SM_90
     exchange = Exchange(blocked(256, 8), striped(256, 8), 4)
     shared = plans(exchange)["shared"]
@@ -304,6 +304,6 @@ def test_costs_of_what_was_measured() -> None:
     three = Exchange(blocked(32, 3), striped(32, 3), 4)
     shuffle = plans(three)["shuffle"]
     assert isinstance(shuffle, Shuffle)
-    assert cost(shuffle, three, SM_90) == pytest.approx(SM_90.shuffle + 2 * SM_90.select)
+    assert cost(shuffle, three, SM_90) == pytest.approx(max(SM_90.shuffle, 2 * SM_90.select))
     wide = Exchange(blocked(32, 3), striped(32, 3), 8)
     assert cost(plans(wide)["shuffle"], wide, SM_90) == pytest.approx(2 * cost(shuffle, three, SM_90))

@@ -22,7 +22,7 @@ from layoutc.plan.nodes import (
 )
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.places import InConstant, InGlobal, Place
-from layoutc.plan.redistributed import DealtAccess, accesses_by_tensor
+from layoutc.plan.redistributed import DealtAccess, accesses_by_tensor, shared_bytes
 from layoutc.plan.steps import Function, Let, Step
 from layoutc.plan.values import Element, c_type, memory_type
 from layoutc.resolve.program import Equation, Kernel, Tensor, Value
@@ -58,7 +58,7 @@ class Frame:
         self.extents: dict[str, Expr] = {e: Name(names.take(e), 0) for e in kernel.extents}
         self.spelled = {i: names.take(i) for i in self.indices}      # index -> its variable
         self.lowering = Lowering(kernel, names, self._places(), choice.unroll)
-        self.shared_bytes = sum(a.function.shared_bytes for a in choice.accesses if a.move)  # declared so far
+        self.shared_bytes = shared_bytes(choice.accesses)            # of the arrays declared so far
         self.loads = accesses_by_tensor(choice.accesses, "load")
         self.stores = accesses_by_tensor(choice.accesses, "store")
         self.targets: dict[str, Element] = {}                        # outputs that wait in registers

@@ -37,7 +37,8 @@ def make_plan(
         chooser = Chooser(program, kernel, equations, schedule, target)
         choice = chooser.choose()
         name = entry if number == 0 else names.take(f"{kernel.name}_{equations[0].output}")
-        choice = replace(choice, accesses=with_moves(choice.accesses, name, names, target))
+        room = chooser.staging.budget - sum(s.bytes for s in choice.storage if s.where == "shared")
+        choice = replace(choice, accesses=with_moves(choice.accesses, name, names, target, room))
         own = names.copy()
         try:
             made, function = plan_tile(kernel, choice, signature, own, name)

@@ -173,28 +173,44 @@ def exchange_of(access: DealtAccess, other: Layout) -> DealtAccess:
 
 
 def with_moves(
-    accesses: tuple[DealtAccess, ...], entry: str, names: Names, target: Target
+    accesses: tuple[DealtAccess, ...], entry: str, names: Names, target: Target, room: int
 ) -> tuple[DealtAccess, ...]:
-    """The accesses with the functions that redistribute; ``names`` are those of the text."""
-    return tuple(_with_move(a, entry, names, target) for a in accesses)
+    """The accesses with the functions that redistribute; ``names`` are those of the text.
+
+    ``room``: bytes of shared memory that are left for all of them; where they want more, each has an equal share.
+    """
+    names_of = {a.tensor: names.take(f"{entry}_{a.verb}_{a.tensor}") for a in accesses if _moves(a)}
+    share = max(room, 1)
+    made = tuple(_with_move(a, names_of, replace(target, shared_bytes=share)) for a in accesses)
+    if names_of and shared_bytes(made) > room:
+        share = max(room // len(names_of), 1)
+        made = tuple(_with_move(a, names_of, replace(target, shared_bytes=share)) for a in accesses)
+    for access in made:
+        if access.move is not None:
+            names.take(access.function.shared_name)
+    return made
 
 
-def _with_move(access: DealtAccess, entry: str, names: Names, target: Target) -> DealtAccess:
+def shared_bytes(accesses: tuple[DealtAccess, ...]) -> int:
+    """Shared memory of all functions, of a block."""
+    return sum(a.function.shared_bytes for a in accesses if a.move is not None)
+
+
+def _with_move(access: DealtAccess, names_of: Mapping[str, str], target: Target) -> DealtAccess:
     exchange = access.exchange
-    if exchange is None or _stays(exchange):
+    if exchange is None or access.tensor not in names_of:
         return replace(access, exchange=None)
     from layoutc.plan.redistribution import plan_redistribution
 
-    name = names.take(f"{entry}_{access.verb}_{access.tensor}")
-    plan = plan_redistribution(name, exchange, "exchange", access.type, None, target)
-    names.take(plan.function.shared_name)
+    plan = plan_redistribution(names_of[access.tensor], exchange, "exchange", access.type, None, target)
     return replace(access, move=plan)
 
 
-def _stays(exchange: Exchange) -> bool:
-    """Whether every item is in its place already."""
-    return exchange.items_after <= exchange.items_before and all(
-        slot == (thread, item) for thread, row in enumerate(exchange.came_from) for item, slot in enumerate(row))
+def _moves(access: DealtAccess) -> bool:
+    """Whether some item is not in its place yet."""
+    exchange = access.exchange
+    return exchange is not None and (exchange.items_after > exchange.items_before or any(
+        slot != (thread, item) for thread, row in enumerate(exchange.came_from) for item, slot in enumerate(row)))
 
 
 def accesses_by_tensor(accesses: tuple[DealtAccess, ...], verb: str) -> Mapping[str, DealtAccess]:

@@ -72,7 +72,7 @@ def _move(
     exchange: Exchange, kind: Kind, via: str | None, target: Target
 ) -> tuple[Move | ByRank | None, tuple[Refusal, ...]]:
     if kind == "exchange":
-        return choose(exchange, costs_of(target.arch), via)
+        return choose(exchange, costs_of(target.arch), via, target.shared_bytes)
     tried = [by_rank.try_plan(exchange, kind, means) for means in ((via,) if via else ("registers", "shuffle", None))]
     refused = tuple(found for found in tried if isinstance(found, Refusal))
     return next((found for found in tried if not isinstance(found, Refusal)), None), refused

@@ -33,7 +33,7 @@ class Staging:
         self.stages = {s.tensor: s for s in schedule.stages}
         self.loads = {a.tensor: a for a in schedule.loads}
         self.lets = {s.name: s for s in kernel.stages}
-        self._room = self._budget() // 2            # bytes of shared memory for what the schedule leaves open
+        self._room = self.budget // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
         self.found = grown(kernel, equations, self.kept)
 
@@ -101,6 +101,9 @@ class Staging:
     def _to_load(self, name: str, type: Type, owner: Ownership, found: Footprint) -> Storage | None:
         """Of a tensor whose load has a layout: in registers where each thread needs few elements, else shared."""
         span = self.loads[name].span
+        if found.axes is None:
+            raise self.refuse("cannot-stage", f"`{name}` has no box: {found.why}", span,
+                              "leave its load to the compiler")
         try:
             held = self._as_told(name, type, StageChoice(name, "registers", span=span), owner, found)
             assert held is not None
@@ -183,18 +186,20 @@ class Staging:
         self._room -= box.bytes
         return True
 
-    def _budget(self) -> int:
+    @property
+    def budget(self) -> int:
+        """Bytes of shared memory that a block may have."""
         told = self.schedule.shared_budget
         return self.target.shared_bytes if told is None else min(told, self.target.shared_bytes)
 
     def check_budget(self, needed: int) -> None:
         """Refuse a block that would take more shared memory than it may."""
-        if needed <= self._budget():
+        if needed <= self.budget:
             return
-        word = "the budget is" if self._budget() < self.target.shared_bytes else "it can have"
+        word = "the budget is" if self.budget < self.target.shared_bytes else "it can have"
         span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
         raise self.refuse("over-budget",
-                          f"a block needs {needed} bytes of shared memory, {word} {self._budget()}", span,
+                          f"a block needs {needed} bytes of shared memory, {word} {self.budget}", span,
                           "make the tile smaller or stage less")
 
 

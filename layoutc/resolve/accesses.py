@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
@@ -29,8 +31,8 @@ class AccessResolver:
     loads: dict[str, AccessLayout] = field(default_factory=dict)
     stores: dict[str, AccessLayout] = field(default_factory=dict)
 
-    def add(self, clause: syntax.Access, threads: Threads | None) -> None:
-        """One more clause; ``threads`` is what the schedule says of them."""
+    def add(self, clause: syntax.Access, threads: Threads | None, tile: Mapping[str, int] | None) -> None:
+        """One more clause; ``threads`` and ``tile`` are what the schedule says of them."""
         found = self.loads if clause.verb == "load" else self.stores
         name = clause.tensor.id
         if name in found:
@@ -40,6 +42,8 @@ class AccessResolver:
         self._tensor(clause)
         layout = self._layout(clause)
         self._same_threads(clause.layout.span, layout, threads)
+        if clause.verb == "store" and tile is not None:
+            self._covers(clause, layout, prod(tile.get(index, 1) for index in self.surface.made[name]))
         found[name] = AccessLayout(name, layout, clause.span)
 
     def _tensor(self, clause: syntax.Access) -> None:
@@ -78,6 +82,13 @@ class AccessResolver:
                 "bad-access", span, f"a block has at most {MOST_THREADS} threads and moves at most {MOST_SLOTS} items",
                 f"{expected(threads, 'thread')} of {expected(items, 'item')}")
         return layout
+
+    def _covers(self, clause: syntax.Access, layout: AnyLayout, outputs: int) -> None:
+        """The tile is not larger than the layout; which box a load covers is only known with the halo."""
+        if layout.size < outputs:
+            self.errors.refuse(
+                "bad-access", clause.layout.span, f"{layout} moves {expected(layout.size, 'element')}, the tile of "
+                f"`{clause.tensor.id}` has {outputs}", "too small", help="deal more items to the threads")
 
     def _same_threads(self, span: Span, layout: AnyLayout, threads: Threads | None) -> None:
         """The block's threads, as `threads` or an earlier layout gives them, are the layout's."""

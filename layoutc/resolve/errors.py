@@ -74,6 +74,7 @@ SLUGS = {
     "bad-tile": "a tile that is too small or too large",
     "bad-threads": "a count or a layout of threads that cannot run",
     "bad-stage": "a staging that cannot be honoured",
+    "bad-access": "a layout of a load or a store that cannot be honoured",
     "bad-vector": "a vector length that no memory access has",
     "bad-budget": "a budget that cannot be read",
     # redistributions

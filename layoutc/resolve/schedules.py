@@ -91,7 +91,8 @@ class ScheduleResolver:
             case syntax.Unroll(index, span):
                 self._unroll(index, span)
             case syntax.Access():
-                self.accesses.add(clause, self.found.get("threads"))
+                tile = self.found.get("tile")
+                self.accesses.add(clause, self.found.get("threads"), None if tile is None else dict(tile))
             case syntax.March():
                 self._not_yet(clause.span, "march")
             case syntax.Fuse():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from layoutc.index import Int
+from layoutc.index import Expr, Int
 from layoutc.plan.emission.by_thread import number_of
-from layoutc.plan.emission.frame import Frame, assigned
+from layoutc.plan.emission.frame import WARP, Frame, assigned
 from layoutc.plan.emission.registers import selected
 from layoutc.plan.moves.nodes import Layer, Round, Shuffle
 from layoutc.plan.steps import Let, Step, Steps
@@ -90,8 +90,17 @@ class _Shuffles:
         """One shuffle."""
         width = self.frame.exchange.warp
         wanted = [lane if word >= 0 else None for lane, word in zip(one.lane, one.receive, strict=True)]
-        lane = number_of(self.frame, wanted, "lanes", self.frame.thread % width)
+        plain = self.frame.thread % width
+        lane = number_of(self.frame, wanted, "lanes", plain)
+        if not self.exists(lane):
+            lane = number_of(self.frame, one.lane, "lanes", plain)
         return _Value(Function("shuffle", (Variable(lanes), self.choice(words, one.send).text, lane, Int(width))))
+
+    def exists(self, lane: Expr) -> bool:
+        """Whether every thread names a lane of its warp that exists, whatever it does with what comes."""
+        exchange = self.frame.exchange
+        return all(t // exchange.warp * exchange.warp + lane.at({"thread": t, "lane": t % WARP}) < exchange.threads
+                   for t in range(exchange.threads))
 
     def choice(self, values: Sequence[_Value], which: Sequence[int]) -> _Value:
         """``values[which[thread]]``."""

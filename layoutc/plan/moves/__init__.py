@@ -17,17 +17,20 @@ MOVES: tuple[tuple[str, Callable[[Exchange], Move | Refusal]], ...] = (
 )
 
 
-def choose(exchange: Exchange, costs: Costs, via: str | None = None) -> tuple[Move | None, tuple[Refusal, ...]]:
+def choose(
+    exchange: Exchange, costs: Costs, via: str | None = None, shared_bytes: int = through_shared.SHARED_BYTES
+) -> tuple[Move | None, tuple[Refusal, ...]]:
     """The cheapest move (of the means insisted on) and why each other was not taken.
 
-    None where the means insisted on cannot be right; its refusal then says where.
+    ``shared_bytes`` is what a block may have of shared memory. None where the means insisted on cannot be right; its
+    refusal then says where.
     """
     possible: list[tuple[float, str, Move]] = []
     refused: list[Refusal] = []
     for name, try_plan in MOVES:
         if via is not None and name != via and not (name == "none" and via == "registers"):
             continue
-        found = try_plan(exchange)
+        found = through_shared.try_plan(exchange, shared_bytes) if name == "shared" else try_plan(exchange)
         if isinstance(found, Refusal):
             refused.append(found)
         else:

@@ -1,12 +1,24 @@
-"""What the parts of a move cost, by a table measured per architecture (costs.toml says how)."""
+"""What the parts of a move cost, by a table measured per architecture.
+
+``costs.toml`` beside this file is what layoutc comes with and says how it was measured; what ``layoutc tune --costs``
+measured for the user goes before it.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import tomllib
-from dataclasses import dataclass, fields
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
+import platformdirs
+
+from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
 
@@ -22,17 +34,65 @@ class Costs:
     block_barrier: float
 
 
-@cache
-def measured() -> dict[str, Costs]:
-    """The tables by architecture, such as ``sm_90``."""
-    found = tomllib.loads(files("layoutc.plan.moves").joinpath("costs.toml").read_text("utf-8"))
-    return {arch: Costs(**{f.name: float(table[f.name]) for f in fields(Costs)}) for arch, table in found.items()}
-
-
 def costs_of(arch: str) -> Costs:
-    """The measured table of an architecture, or of the one nearest to it by number."""
-    tables = measured()
-    return tables[min(tables, key=lambda known: abs(_number(known) - _number(arch)))]
+    """The table of an architecture, or of the nearest by number; the user's own before the one that layoutc comes with.
+
+    Raises LayoutcError where the user's file is damaged.
+    """
+    tables = {**_shipped(), **_measured(measured_path())}
+    return tables[arch if arch in tables else min(tables, key=lambda known: abs(_number(known) - _number(arch)))]
+
+
+def store_costs(arch: str, costs: Costs) -> Path:
+    """Keep a measured table for this user; where. A damaged file is written anew."""
+    path = measured_path()
+    try:
+        tables = {**_measured(path), arch: costs}
+    except LayoutcError:
+        tables = {arch: costs}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps({name: asdict(table) for name, table in sorted(tables.items())}, indent=2) + "\n")
+    os.replace(beside, path)
+    _read.cache_clear()
+    return path
+
+
+def measured_path() -> Path:
+    """``costs.json`` in ``$LAYOUTC_DATA_DIR``, else in the user's data folder."""
+    return Path(os.environ.get("LAYOUTC_DATA_DIR") or platformdirs.user_data_dir("layoutc")) / "costs.json"
+
+
+@cache
+def _shipped() -> Mapping[str, Costs]:
+    return _tables(tomllib.loads(files("layoutc.plan.moves").joinpath("costs.toml").read_text("utf-8")))
+
+
+def _measured(path: Path) -> Mapping[str, Costs]:
+    """The user's tables by architecture; none where there is no file."""
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LayoutcError([Diagnostic(
+            "damaged-costs", f"the measured costs in `{path}` cannot be read: {type(error).__name__}: {error}",
+            help="run `layoutc tune --costs` to measure them anew, or delete the file")]) from None
+
+
+@lru_cache(8)
+def _read(path: Path, written: int) -> Mapping[str, Costs]:
+    return _tables(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _tables(found: Mapping[str, Any]) -> Mapping[str, Costs]:
+    return {arch: Costs(*(_cost(table[field.name]) for field in fields(Costs))) for arch, table in found.items()}
+
+
+def _cost(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+        raise ValueError(f"{value!r} is no cost in picoseconds")
+    return float(value)
 
 
 def _number(arch: str) -> int:
@@ -54,7 +114,8 @@ def _of_thread(move: Move, exchange: Exchange, costs: Costs) -> float:
         case RenameRegisters():
             return move.selects * words * costs.select
         case Shuffle():
-            return len(move.rounds) * words * costs.shuffle + (move.selects * words + move.repacks) * costs.select
+            shuffling = len(move.rounds) * words * costs.shuffle
+            return max(shuffling, (move.selects * words + move.repacks) * costs.select)     # by two units, side by side
         case ThroughShared():
             served = (move.buffer.write.wavefronts + move.buffer.read.wavefronts) * 32 / exchange.threads
             barrier = costs.block_barrier if move.barrier == "block" else costs.warp_barrier

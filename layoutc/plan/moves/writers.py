@@ -36,8 +36,9 @@ def writers(exchange: Exchange, buffer: Buffer) -> Writers:
     lowest, highest = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(lowest, read, warps)
     np.maximum.at(highest, read, warps)
-    local = _lowest(written, np.arange(exchange.threads)[:, None] // LANES == lowest[written])
-    if (lowest == highest)[written].all() and np.unique(written[local]).size == np.unique(written).size:
+    unread = highest < 0
+    local = _lowest(written, (np.arange(exchange.threads)[:, None] // LANES == lowest[written]) | unread[written])
+    if ((lowest == highest) | unread)[written].all() and np.unique(written[local]).size == np.unique(written).size:
         return Writers(_rows(local), True)
     return Writers(_rows(_lowest(written, np.ones(written.shape, bool))), False)
 
