@@ -12,6 +12,7 @@ TILE_SIZES = (1, 2, 3, 4, 5, 8, 16)
 LARGEST_TILE = 256          # outputs: the extents of a test are small
 THREAD_COUNTS = (1, 2, 5, 8, 31, 32, 33, 64)
 VECTORS = (1, 2, 4, 8)
+ACCESSES = 0.2              # of the loads and stores have layouts of their own
 
 
 def random_clauses(kernel: Kernel, random: Random) -> str:
@@ -20,8 +21,10 @@ def random_clauses(kernel: Kernel, random: Random) -> str:
     tile = _tile(indices, random)
     clauses = [f"tile ({', '.join(f'{i}: {n}' for i, n in tile.items())})"] if tile else []
     reduced = reduction_indices(kernel)
-    clauses += _threads(kernel, tile, random)
+    threads, count = _threads(kernel, tile, random)
+    clauses += threads
     clauses += _stages(kernel, random)
+    clauses += _accesses(kernel, tile, count, random)
     if random.random() < 0.3:
         clauses.append(f"vector {random.choice(VECTORS)}")
     if random.random() < 0.3 and (reduced or indices):
@@ -37,18 +40,30 @@ def _tile(indices: list[str], random: Random) -> dict[str, int]:
     return tile
 
 
-def _threads(kernel: Kernel, tile: dict[str, int], random: Random) -> list[str]:
+def _threads(kernel: Kernel, tile: dict[str, int], random: Random) -> tuple[list[str], int]:
+    """A clause or none, and how many threads layouts of loads and stores should be for."""
     outputs = prod(tile.get(i, 1) for i in kernel.equations[0].indices)
     names = staged_names(kernel)
     match random.choice(("none", "count", "layout", "over")):
         case "count":
-            return [f"threads {random.choice(THREAD_COUNTS)}"]
+            count = random.choice(THREAD_COUNTS)
+            return [f"threads {count}"], count
         case "layout" if kernel.equations[0].indices:
             count = random.choice([n for n in range(1, outputs + 1) if outputs % n == 0])
-            return [f"threads {_bijection(count, outputs // count, random)}"]
+            return [f"threads {_bijection(count, outputs // count, random)}"], count
         case "over" if names:
-            return [f"threads over {random.choice(names)}"]
-    return []
+            return [f"threads over {random.choice(names)}"], outputs
+    return [], random.choice(THREAD_COUNTS)
+
+
+def _accesses(kernel: Kernel, tile: dict[str, int], threads: int, random: Random) -> list[str]:
+    """Some loads and stores by layouts of their own: for boxes of up to three times the tile, and the tile itself."""
+    outputs = prod(tile.get(i, 1) for i in kernel.equations[0].indices)
+    loads = [t.name for t in kernel.inputs if random.random() < ACCESSES]
+    stores = [e.output for e in kernel.equations if e.indices and random.random() < ACCESSES]
+    most = [(f"load {name}", random.randint(1, 3)) for name in loads] + [(f"store {name}", 1) for name in stores]
+    return [f"{what} as {_bijection(threads, -(-outputs * times // threads) + random.randint(0, 1), random)}"
+            for what, times in most]
 
 
 def _bijection(threads: int, items: int, random: Random) -> str:
