@@ -214,7 +214,7 @@ def test_too_small_says_both_numbers() -> None:
     ("load x as (8, 2):(1, 9)", "position 8 of the box of `x` is left out"),
     ("load x as (8, 2):(-1, 8)", "item 0 of thread 1 is at -1, before the box of `x`"),
     ("store y as (8, 2):(0, 1)", "position 0 of the tile of `y` is stored twice"),
-    ("store y as striped(8, 300)", "300 items, more than 256"),
+    ("store y as striped(8, 300)", "300 items in registers, more than 255"),
     ("threads over x stage x in shared store y as striped(10, 1)", "owned as the box of an input"),
     ("threads over x stage x in shared load x as striped(8, 2)", "the block has 10 threads, and (8,2):(1,8) is for 8"),
     ("threads 3 stage x in registers load x as striped(3, 5)", "do not lie alike"),

@@ -143,12 +143,12 @@ class Chooser:
         box = self.staging.box_of(self.staging.found[a.tensor])
         access = DealtAccess("load", a.tensor, held.type, a.layout, box)
         check_cover(access, owner.threads)
-        return exchange_of(access, needed(owner, self.indices, held.axes or (), held.extents, box))
+        return exchange_of(access, needed(owner, self.indices, held.axes or (), held.extents, box), self.target)
 
     def _store(self, a: AccessLayout, type: Type, tile: tuple[int, ...], owner: Ownership) -> DealtAccess:
         access = DealtAccess("store", a.tensor, type, a.layout, tile)
         check_cover(access, owner.threads)
-        return exchange_of(access, made(owner, max(a.layout.values) + 1))
+        return exchange_of(access, made(owner, max(a.layout.values) + 1), self.target)
 
     def _over_box(self, tile: tuple[int, ...], tensor: str, found: dict[str, Footprint]) -> Ownership:
         span = self._span("threads")

@@ -17,7 +17,7 @@ from layoutc.plan.names import Names
 from layoutc.plan.nodes import Target
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.steps import DeviceFunction
-from layoutc.resolve.types import Type
+from layoutc.resolve.types import BOOL, U8, Type
 
 if TYPE_CHECKING:       # these need NumPy, which kernels without redistributions do without
     from layoutc.plan.moves.exchange import Exchange
@@ -154,7 +154,7 @@ def made(owner: Ownership, positions: int) -> Layout:
     return Layout((owner.map[0].shape, (items.shape, times)), (owner.map[0].stride, (items.stride, count)))
 
 
-def exchange_of(access: DealtAccess, other: Layout) -> DealtAccess:
+def exchange_of(access: DealtAccess, other: Layout, target: Target) -> DealtAccess:
     """The access with what moves between its layout and that of the values' use or making.
 
     Raises CannotRedistributeError where a thread would hold too much.
@@ -163,8 +163,9 @@ def exchange_of(access: DealtAccess, other: Layout) -> DealtAccess:
 
     source, destination = (access.layout, other) if access.verb == "load" else (other, access.layout)
     most = max(source[1].size, destination[1].size)
-    if most > MOST_ITEMS:
-        raise CannotRedistributeError(f"a thread would hold {most} items, more than {MOST_ITEMS}",
+    limit = min(MOST_ITEMS, target.register_bytes // access.type.bytes)
+    if most > limit:
+        raise CannotRedistributeError(f"a thread would hold {most} items in registers, more than {limit}",
                                       "make the tile smaller or the threads more")
     return replace(access, held=other[1].size, exchange=Exchange(source, destination, access.type.bytes))
 
@@ -202,7 +203,8 @@ def _with_move(access: DealtAccess, names_of: Mapping[str, str], target: Target)
         return replace(access, exchange=None)
     from layoutc.plan.redistribution import plan_redistribution
 
-    plan = plan_redistribution(names_of[access.tensor], exchange, "exchange", access.type, None, target)
+    held = U8 if access.type == BOOL and access.verb == "load" else access.type      # as an input's bools are held
+    plan = plan_redistribution(names_of[access.tensor], exchange, "exchange", held, None, target)
     return replace(access, move=plan)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from layoutc.plan.emission.comment import comment, comment_in_turns
@@ -48,7 +48,7 @@ class RedistributionPlan:
     refusals: tuple[Refusal, ...]
     entry: str = ""                         # the kernel
     parameters: Parameters | None = None    # of the kernel
-    file: File | None = None
+    file: File | None = field(default=None, repr=False)
 
     @property
     def function(self) -> DeviceFunction:
