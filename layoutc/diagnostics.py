@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from heapq import nsmallest
 
 from layoutc.excerpt import Mark, excerpt, printable
 from layoutc.source import Source, Span
@@ -48,13 +49,29 @@ class LayoutcError(Exception):
 _LONGEST_MISSPELT = 80      # characters; comparing takes their square in time
 
 
+_MOST_COMPARED = 16         # of a file's names, those that look nearest at a glance
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``did you mean `x`?`` for the nearest known name, or nothing."""
     spellings = {word.lower(): word for word in known}
     if len(name) > _LONGEST_MISSPELT:
         return ""
-    near = get_close_matches(name.lower(), list(spellings), n=1, cutoff=0.65)
+    word = name.lower()
+    likely: Iterable[str] = spellings
+    if len(spellings) > _MOST_COMPARED:
+        likely = nsmallest(_MOST_COMPARED, spellings, key=lambda other: _unlikeness(word, other))
+    near = get_close_matches(word, likely, n=1, cutoff=0.65)
     return f"did you mean `{spellings[near[0]]}`?" if near else ""
+
+
+def _unlikeness(word: str, other: str) -> int:
+    """How much more the two differ in length than they share at their beginnings and ends."""
+    return abs(len(word) - len(other)) - _alike(word, other) - _alike(word[::-1], other[::-1])
+
+
+def _alike(word: str, other: str) -> int:
+    return next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
 
 
 def render_diagnostic(diagnostic: Diagnostic, color: bool = False) -> str:

@@ -179,3 +179,10 @@ def test_a_place_is_found_by_the_lines_of_its_own_text() -> None:
             line, column = source.line_column(offset)
             assert (line, column) == (before.count("\n") + 1, len(before.split("\n")[-1]) + 1)
             assert source.line(line) == text.split("\n")[line - 1].rstrip("\r")
+
+
+def test_the_nearest_of_many_names_is_found() -> None:
+    names = [f"{word}_{n}" for word in ("height", "width", "offset", "alpha") for n in range(100)]
+    wrongs = (("heigth_42", "height_42"), ("widht_7", "width_7"), ("ofset_99", "offset_99"), ("alpa_3", "alpha_3"))
+    for wrong, right in wrongs:
+        assert did_you_mean(wrong, names) == f"did you mean `{right}`?"

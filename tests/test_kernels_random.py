@@ -1,6 +1,6 @@
 """Random kernels under the compiler's own and random schedules give what NumPy says, on random calls.
 
-``python -m tests.random_kernels FIRST LAST`` runs other seeds and reduces what fails.
+``python -m tests.random_kernels COUNT --first SEED`` runs other seeds and reduces what fails.
 """
 
 from __future__ import annotations

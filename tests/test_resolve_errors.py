@@ -85,3 +85,13 @@ def test_each_of_thousands_of_errors_is_reported_once() -> None:
         resolved(text)
     assert [d.span.start for d in caught.value.diagnostics if d.span] == [
         found.start() + 7 for found in re.finditer("assert", text)]
+
+
+def test_what_a_refused_constant_leaves_open_is_not_looked_at() -> None:
+    for use in ("y: f32[N]", "y: f32[2*N, H]"):
+        rank = "i" if "H]" not in use else "i, j"
+        kernel = f"kernel k(x: f32[H]) -> ({use}) {{ y[{rank}] = x[i + i] }}"
+        text = f"const N = 1 % N\n{kernel}\nschedule k {{ tile (i: N) }}"
+        with pytest.raises(LayoutcError) as caught:
+            resolved(text)
+        assert [d.slug for d in caught.value.diagnostics] == ["cycle"]

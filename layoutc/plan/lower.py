@@ -138,9 +138,12 @@ class Lowering:
     # ---- reads
 
     def _read(self, read: p.Read, env: Env) -> Text:
-        subscripts = tuple(self._subscript(i, env) for i in read.indices)
         place = self.places.get(read.tensor)
-        if read.tensor in self._stages and not (isinstance(place, InBox) and self._boxes):
+        expanded = read.tensor in self._stages and not (isinstance(place, InBox) and self._boxes)
+        used = self._used(self._stages[read.tensor]) if expanded else (True,) * len(read.indices)
+        subscripts = tuple(
+            self._subscript(i, env) if use else Int(0) for i, use in zip(read.indices, used, strict=True))
+        if expanded:
             return self._stage(self._stages[read.tensor], subscripts, env)
         match place:
             case InConstant(array, type, extents):
@@ -151,6 +154,13 @@ class Lowering:
                 assert source is not None
                 return self.in_global(source, subscripts, env)
         raise AssertionError(f"no place for {read.tensor}")
+
+    def _used(self, stage: p.Stage) -> tuple[bool, ...]:
+        """Which of its subscripts a let's value depends on."""
+        if stage.edges:
+            return (True,) * len(stage.indices)
+        names = {v.name for v in _parts(stage.value) if isinstance(v, p.Index)}
+        return tuple(i in names for i in stage.indices)
 
     def _subscript(self, v: p.Value, env: Env) -> Expr:
         index = as_index(v, env)
@@ -298,3 +308,9 @@ class _Greatest(Mapping[str, Expr]):
 
     def __len__(self) -> int:
         return len(self._limits)
+
+
+def _parts(value: p.Value) -> Iterator[p.Value]:
+    yield value
+    for child in children(value):
+        yield from _parts(child)

@@ -16,6 +16,7 @@ from layoutc.plan.redistributed import with_moves
 from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function
 from layoutc.plan.strategies.tile import plan_tile
+from layoutc.resolve.depth import deep_recursion
 from layoutc.resolve.program import Equation, Kernel, Program, Reduce, Schedule, Stage, Value
 
 
@@ -29,6 +30,13 @@ def make_plan(
             written out too often.
     """
     check_extents(program, kernel)
+    with deep_recursion():      # lets are read through one another
+        return _make_plan(program, kernel, schedule, signature, target)
+
+
+def _make_plan(
+    program: Program, kernel: Kernel, schedule: Schedule | None, signature: Signature, target: Target
+) -> Plan:
     names = Names()
     passes: list[Pass] = []
     functions: list[DeviceFunction | Function] = []

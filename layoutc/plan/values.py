@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from dataclasses import dataclass
 
-from layoutc.index import ATOM, LEVELS, TERNARY, UNARY, Expr, inside
+from layoutc.index import ATOM, LEVELS, TERNARY, UNARY, Expr
+from layoutc.index import inside as in_parentheses
 from layoutc.resolve.types import BF16, BOOL, F16, F32, F64, I32, I64, U32, U64, Type, compute_type
 
 C_TYPES = {BOOL: "bool", I32: "int", U32: "unsigned", F32: "float", F64: "double"}
@@ -181,6 +183,19 @@ class Bit:
 
 
 Text = Literal | Variable | Element | Operation | Prefix | Function | Choice | Aggregate | Bit | Expr
+
+
+# A cast that g++ takes for the type of a function wherever it begins a parenthesis: ``(float(int(x[i])) + …)``.
+_TYPE = r"(?:float|double|int|unsigned|bool|b?f16|[iu]\d+)"
+_LIKE_A_TYPE = re.compile(rf"({_TYPE})\((?:{_TYPE}\()+\w+\[")
+
+
+def inside(value: Text, level: int) -> str:
+    """Text of an operand, in parentheses where the operator around it binds tighter."""
+    text = in_parentheses(value, level)
+    if text.startswith("(") and (found := _LIKE_A_TYPE.match(text, 1)):
+        return f"(convert<{found[1]}>{text[found.end(1):]}"
+    return text
 
 
 def convert(value: Text, source: Type, target: Type) -> Text:

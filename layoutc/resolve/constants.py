@@ -159,6 +159,7 @@ class Statics:
     def _declared(self, key: Key) -> Item:
         value = self._known[key]
         if value is None:
+            self.errors.met += 1
             raise Refused
         return value
 

@@ -54,6 +54,7 @@ SLUGS = {
     "two-ranges": "an index name with two ranges in one kernel",
     "no-range": "a reduction index whose range cannot be told",
     "no-domain": "a let with an edge rule whose domain cannot be told",
+    "lets-too-deep": "a let that nests too deep with those that it reads",
     "empty-reduction": "a minimum, a maximum or a median of nothing",
     "require": "a requirement that never holds",
     "negative-extent": "an extent that is always negative",
@@ -103,6 +104,7 @@ class Errors:
     source: Source
     found: list[Diagnostic] = field(default_factory=list)
     known: set[Diagnostic] = field(default_factory=set)     # the same: a file may have thousands
+    met: int = 0            # how often something wrong was met, known before or not
 
     def report(
         self,
@@ -118,6 +120,7 @@ class Errors:
         """Adds an error; one that is already there is not repeated. Without a span it lies outside the text."""
         source = None if span is None else self.source
         error = Diagnostic(slug, message, source, span, label, tuple(others), tuple(notes), help)
+        self.met += 1
         if error not in self.known:
             self.known.add(error)
             self.found.append(error)

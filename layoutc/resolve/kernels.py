@@ -12,6 +12,7 @@ from layoutc.resolve import brackets, edge_rules
 from layoutc.resolve.binders import Ranges, reduction_binders
 from layoutc.resolve.bounds import prove_bounds
 from layoutc.resolve.constants import Statics
+from layoutc.resolve.depth import check_depth
 from layoutc.resolve.drafts import Typing
 from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors, Refused, axes
@@ -89,7 +90,7 @@ class KernelResolver:
 
     def resolve(self, schedules: tuple[Schedule, ...] = ()) -> Kernel | None:
         """The kernel, or None where something was wrong."""
-        before = len(self.errors.found)
+        before = self.errors.met
         self._declare()
         requires = self._requires()
         edges = self._edge_clauses()
@@ -102,7 +103,7 @@ class KernelResolver:
             self.errors.report(
                 "not-supported-yet", step.span, "`step` is not supported yet", "this clause", help="leave it out"
             )
-        if len(self.errors.found) > before:
+        if self.errors.met > before:
             return None
         kernel = Kernel(
             name=self.written.name.id,
@@ -115,8 +116,10 @@ class KernelResolver:
             schedules=schedules,
             span=self.written.span,
         )
+        if not check_depth(kernel.stages, self.errors):
+            return None
         prove_bounds(kernel, {n: h.axes for n, h in self.holders.items() if h.kind == "let"}, self.errors, self.fuel)
-        return kernel if len(self.errors.found) == before else None
+        return kernel if self.errors.met == before else None
 
     def _clauses(self, kind: type[T]) -> list[T]:
         return [c for c in self.written.clauses if isinstance(c, kind)]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import SupportsIndex, TypeVar
 
@@ -13,6 +12,7 @@ from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
 from layoutc.resolve.arithmetic import I64_RANGE
 from layoutc.resolve.constants import Statics, evaluate_assertion
+from layoutc.resolve.depth import deep_recursion
 from layoutc.resolve.elimination import Fuel
 from layoutc.resolve.errors import Errors, Refused
 from layoutc.resolve.kernels import KernelResolver
@@ -22,8 +22,6 @@ from layoutc.resolve.schedules import ScheduleResolver
 from layoutc.resolve.surface import surface_of
 from layoutc.source import Source
 
-FRAMES = 20_000      # expressions nest up to 200 deep, and each level takes a few calls
-
 
 def resolve(spec: syntax.Spec, source: Source, constants: Mapping[str, int] | None = None) -> Program:
     """The meaning of a file; ``constants`` override the file's.
@@ -31,7 +29,7 @@ def resolve(spec: syntax.Spec, source: Source, constants: Mapping[str, int] | No
     Raises LayoutcError with every independent error, in the order of the text.
     """
     errors = Errors(source)
-    with _deep_recursion():
+    with deep_recursion():
         program = _Resolver(errors, spec, dict(constants or {})).resolve()
     errors.stop_if_any()
     return program
@@ -43,16 +41,6 @@ def _integer(value: object) -> int | None:
         return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
     except TypeError:
         return None
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 D = TypeVar("D", syntax.Constant, syntax.LayoutDeclaration, syntax.Kernel | syntax.Redistribute)

@@ -50,11 +50,11 @@ class ScheduleResolver:
 
     def resolve(self) -> Schedule | None:
         """The schedule, or None where something was wrong."""
-        before = len(self.errors.found)
+        before = self.errors.met
         for clause in sorted(self.written.clauses, key=_turn):
             with suppress(Refused):
                 self._clause(clause)
-        if len(self.errors.found) > before:
+        if self.errors.met > before:
             return None
         name = self.written.name
         return Schedule(

@@ -1,0 +1,67 @@
+"""Texts that the host's compiler or NVRTC once refused or warned of, each with all of its kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import layoutc
+from layoutc.backend.cpu import host_text
+from layoutc.backend.cuda import compile_ptx
+from layoutc.compiler import default_signature, plan_kernel, read_program
+from layoutc.cuda_source import CudaSource
+from layoutc.plan.nodes import Target
+from layoutc.source import Source
+from tests.fuzz.compilation import refused
+
+TYPES = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64")
+
+
+def made(text: str) -> CudaSource:
+    program = read_program(Source("<text>", text))
+    return plan_kernel(program, program.kernels[0], None, default_signature(program.kernels[0]), Target())[1]
+
+
+@pytest.mark.parametrize("memory", TYPES)
+def test_casts_of_casts_at_the_beginning_of_parentheses(memory: str) -> None:
+    """``(float(int(x[i])) + …)`` begins like the type of a function, and with some ``i`` g++ insists that it is one."""
+    outputs = [(f"y{k}", first, second) for k, (first, second) in enumerate(
+        (first, second) for first in TYPES[1:] for second in ("i32", "i64", "u32", "f32", "f64", "f16"))]
+    declared = ", ".join(f"{name}: {second}[N]" for name, _, second in outputs)
+    equations = "\n".join(
+        f"{name}[i] = ({second}({first}(x[i + 1])) + 1) * ({second}({first}(x[i - 1])) - 2)"
+        for name, first, second in outputs)
+    text = f"kernel k(x: {memory}[N]) -> ({declared}) {{ edge x = mirror\n{equations} }}"
+    inlined = f"""kernel k(x: {memory}[N]) -> (y: f32[N]) {{
+        let g[i in 0..N] = (f32(f16(x[i])) + 1) * (f32(i16(x[i])) + 2)
+        edge g = mirror
+        y[i] = sum(u in 0..N) g[i + 2*u]
+    }}"""
+    for one in (text, inlined):
+        assert not refused(host_text(made(one)))
+
+
+def test_a_place_that_a_let_does_not_look_at_is_not_computed() -> None:
+    text = """kernel k(x: f32[N], at: i64[N]) -> (y: f32[N]) {
+        let g[a, b] = x[b] * 2
+        let c[a] = f32(3)
+        y[i] = g[at[i], i] + g[i64(c[at[i]]), i] + c[at[i] + 1]
+    }"""
+    source = made(text)
+    assert compile_ptx(source, "sm_75")[1].strip("\0 \n") == ""
+    x, at = np.arange(5, dtype=np.float32), np.arange(5)
+    kernel = layoutc.compile(text)["k"]
+    np.testing.assert_array_equal(kernel(x, at, device="cpu"), kernel.reference(x, at))
+
+
+@pytest.mark.parametrize("let", ["g{n}[i] = g{m}[i] + 1", "g{n}[i] = g{m}[i + 1] * 2", "g{n}[i in 0..N] = g{m}[i + 1]"])
+def test_lets_through_as_many_lets_as_may_be(let: str) -> None:
+    count = 199
+    edges = "".join(f"edge g{n} = wrap  " for n in range(1, count)) if " in " in let else ""
+    lets = "\n".join(f"let {let.format(n=n, m=n - 1)}" for n in range(1, count))
+    body = f"edge x = wrap  {edges}\nlet g0[i] = x[i]\n{lets}\ny[i] = g{count - 1}[i]"
+    text = f"kernel k(x: f32[N]) -> (y: f32[N]) {{ {body} }}"
+    kernel = layoutc.compile(text)["k"]
+    assert "KERNEL" in kernel.cuda
+    assert kernel.explain(N=7)["launch"]
+    assert kernel.reference(np.ones(7, np.float32)).shape == (7,)
