@@ -38,7 +38,7 @@ class RedistributeResolver:
     def resolve(self) -> Redistribute | None:
         """The redistribution, or None where something was wrong."""
         w = self.written
-        before = len(self.errors.found)
+        before = self.errors.met
         type = self._try(lambda: element_type(self.errors, w.type))
         source = self._try(lambda: self._side(w.source))
         destination = self._try(lambda: self._side(w.destination))
@@ -46,7 +46,7 @@ class RedistributeResolver:
             self._try(lambda: self._same_tile(source, destination))
         via = self._try(self._via)
         warp = self._try(self._warp)
-        if len(self.errors.found) > before or type is None or source is None or destination is None or warp is None:
+        if self.errors.met > before or type is None or source is None or destination is None or warp is None:
             return None
         return Redistribute(
             w.name.id, type, w.kind, source, destination, via, warp, w.span, w.name.span,
