@@ -60,3 +60,12 @@ def test_other_forms_are_refused_where_they_stand(form: str) -> None:
         assert diagnostic.slug == "not-supported-yet"
         assert diagnostic.span is not None
         assert text[diagnostic.span.start:diagnostic.span.end] in form
+
+
+@pytest.mark.parametrize("extent", ["N + 9223372036854775807", "281474976710656", "(N - 3)//2 + 9223372036854775807"])
+def test_an_extent_that_no_array_has_is_refused_at_its_place(extent: str) -> None:
+    kernel = layoutc.compile(f"kernel k(x: f32[N]) -> (y: f32[{extent}]) {{ y[i] = 1 }}").k
+    with pytest.raises(LayoutcError) as error:
+        kernel.cuda  # noqa: B018  # the text is made when it is asked for
+    assert [d.slug for d in error.value.diagnostics] == ["extent-too-large"]
+    assert error.value.diagnostics[0].span is not None

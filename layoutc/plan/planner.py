@@ -17,7 +17,9 @@ from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function
 from layoutc.plan.strategies.tile import plan_tile
 from layoutc.resolve.depth import deep_recursion
-from layoutc.resolve.program import Equation, Kernel, Program, Reduce, Schedule, Stage, Value
+from layoutc.resolve.program import Const, Equation, Kernel, Program, Reduce, Schedule, Stage, Value
+
+LONGEST = 2**48         # elements of any array
 
 
 def make_plan(
@@ -37,6 +39,7 @@ def make_plan(
 def _make_plan(
     program: Program, kernel: Kernel, schedule: Schedule | None, signature: Signature, target: Target
 ) -> Plan:
+    _check_lengths(program, kernel)
     names = Names()
     passes: list[Pass] = []
     functions: list[DeviceFunction | Function] = []
@@ -81,6 +84,18 @@ def check_extents(program: Program, kernel: Kernel) -> None:
         if as_index(value, env) is None:
             raise refusal(program, "not-supported-yet", "an extent or a bound of this form is not supported yet",
                           value.span, "write it by + - * // % min max abs clamp of extents and constants")
+
+
+def _check_lengths(program: Program, kernel: Kernel) -> None:
+    """An extent that is so many elements more than its names can never be allocated, nor counted in blocks."""
+    for tensor in (*kernel.inputs, *kernel.outputs):
+        waiting: list[Value] = list(tensor.extents)
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Const) and abs(value.value) >= LONGEST:
+                message = f"an extent of `{tensor.name}` holds the number {value.value}"
+                raise refusal(program, "extent-too-large", message, tensor.span, "no array has 2**48 elements")
+            waiting += children(value)
 
 
 def default_signature(kernel: Kernel) -> Signature:
