@@ -10,9 +10,7 @@ import pytest
 from layoutc.backend.types import numpy_dtype
 from layoutc.module import compile
 
-Numbers = list[Any] | float
-
-FOUND: dict[str, tuple[str, list[Numbers], list[Numbers]]] = {
+FOUND: dict[str, tuple[str, list[Any], list[Any]]] = {
     "one thread is not a variable": (
         """
         kernel double_it(x: i32[N]) -> (y: i32[N]) { y[i] = 2*x[i] }
@@ -72,6 +70,59 @@ FOUND: dict[str, tuple[str, list[Numbers], list[Numbers]]] = {
         """,
         [[[1, 2, 3]]], [[[240000, 240000, 240000]]],
     ),
+    "a box of what no output reads": (
+        """
+        kernel pick(e: u8[D, d, S], f: f32[d]) -> (y: f32[S]) {
+            edge e = wrap
+            y[i] = sum(k in 1..d) f32(e[2, 1, i + 1]) + sum(m in 3..d) f[2]
+        }
+        schedule pick { tile (i: 4)  stage e in shared  stage f in shared }
+        schedule pick as held { tile (i: 4)  stage e in registers  stage f in registers }
+        """,
+        [np.zeros((0, 1, 2)), [5]], [[0, 0]],
+    ),
+    "a box through a let that its edges guard": (
+        """
+        kernel far(s: i64[N], c: i16[M]) -> (y: i64[M]) {
+            let g[k in 0..N, a in 0..M] = s[k]
+            edge g = constant(7)
+            y[i] = sum(j in -9..=8) g[j, i + 3]
+        }
+        schedule far { tile (i: 4)  stage s in shared }
+        schedule far as kept { tile (i: 4)  stage s in shared  stage g in shared }
+        """,
+        [[1, 2, 3], [0, 0, 0, 0, 0]], [[111, 111, 126, 126, 126]],
+    ),
+    "a fold into nothing behind a let's edges": (
+        """
+        kernel far(s: i64[N], c: i16[M]) -> (y: i64[M]) {
+            let g[k in 0..N] = s[k + 1]
+            edge s = reflect
+            edge g = constant(7)
+            y[i] = g[2]
+        }
+        schedule far { tile (i: 4)  stage s in shared }
+        """,
+        [[], [0, 0]], [[7, 7]],
+    ),
+    "reductions over nothing": (
+        """
+        kernel none(x: f32[N]) -> (y: f32[N]) {
+            edge x = nearest
+            y[i] = x[i] + sum(u in 2..2) x[i + 3*u] + sum(u in 2..2) x[i + 3*u]
+        }
+        schedule none { tile (i: 4)  stage x in shared }
+        """,
+        [[1, 2, 3]], [[1, 2, 3]],
+    ),
+    "a box of nothing": (
+        """
+        kernel none(x: f32[N]) -> (y: f32[N]) { edge x = nearest  y[i] = sum(u in 2..2) x[i + 3*u] }
+        schedule none { tile (i: 4)  stage x in shared }
+        schedule none as held { tile (i: 4)  stage x in registers }
+        """,
+        [[1, 2, 3]], [[0, 0, 0]],
+    ),
     "places from data in a domain that begins elsewhere": (
         """
         kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {
@@ -92,6 +143,7 @@ def test_found(name: str, device: str) -> None:
     (kernel,) = (module[name] for name in module)
     tensors = zip(kernel.meaning.inputs, given, strict=True)
     arrays = [np.asarray(numbers, numpy_dtype(t.type.name)) for t, numbers in tensors]
-    got = kernel(*arrays, device=device)
-    for output, want in zip(got if isinstance(got, tuple) else (got,), wanted, strict=True):
-        assert output.tolist() == want
+    for schedule in kernel.schedules:
+        got = kernel(*arrays, schedule=schedule, device=device)
+        for output, want in zip(got if isinstance(got, tuple) else (got,), wanted, strict=True):
+            assert output.tolist() == want

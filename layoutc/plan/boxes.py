@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -12,10 +12,11 @@ from layoutc.plan.frame import Frame
 from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox, InGlobal
+from layoutc.plan.reach import reached
 from layoutc.plan.redistributed import DealtAccess
 from layoutc.plan.steps import Assign, Barrier, Blank, Do, Either, Let, Loop, Registers, Rounds, Shared, Step, When
 from layoutc.plan.values import Element, Function, Operation, Variable, memory_type, register_type, store
-from layoutc.resolve.program import Stage
+from layoutc.resolve.program import Sides, Stage
 from layoutc.resolve.types import compute_type
 
 
@@ -152,14 +153,29 @@ def _fill_tensor(frame: Frame, s: Storage, box: InBox) -> None:
 
 
 def _copy_one(frame: Frame, s: Storage, place: InGlobal, target: Element, subscripts: tuple[Expr, ...]) -> None:
-    """One element by its edge rules; past the end, where none answers, nothing: no valid output needs it."""
+    """One element by its edge rules; outside, where none answers, nothing: no valid output needs it."""
     with frame.lowering.block() as copy:
         value = store(frame.lowering.in_global(place, subscripts, frame.extents), s.type)
         frame.lowering.emit(Assign(target, value))
-    emit_when(frame, every(
-        compare("<", i, n) for i, n, axis, (_, high)
-        in zip(subscripts, place.extents, s.axes or (), place.edges, strict=True)
-        if high is None and axis.index is not None), copy)
+    tests = [] if _is_certain(frame, s.tensor) else _holds_something(frame, place.extents, place.edges)
+    for i, n, axis, (low, high) in zip(subscripts, place.extents, s.axes or (), place.edges, strict=True):
+        if low is None and axis.low < 0:
+            tests.append(compare(">=", i, Int(0)))
+        known = axis.index is None and isinstance(n, Int) and axis.high < n.value
+        if high is None and not known:
+            tests.append(compare("<", i, n))
+    emit_when(frame, every(tests), copy)
+
+
+def _is_certain(frame: Frame, tensor: str) -> bool:
+    """Whether every output reads some of a tensor, so that the call was refused where there is nothing to fold into."""
+    return all(f.certain for f in frame.choice.footprints if f.tensor == tensor)
+
+
+def _holds_something(frame: Frame, extents: Iterable[Expr], edges: Iterable[Sides]) -> list[Expr]:
+    """Tests that no fold is into an extent of 0; where there are outputs, their own extents are none."""
+    return [compare(">", n, Int(0)) for n, sides in zip(extents, edges, strict=True)
+            if n not in frame.counts and any(rule is not None and rule.name != "constant" for rule in sides)]
 
 
 def _copy_vector(
@@ -193,10 +209,23 @@ def _fill_let(frame: Frame, s: Storage, box: InBox, stage: Stage) -> None:
             value = (lowering.extended(stage, subscripts, frame.extents) if stage.edges
                      else lowering.formula(stage, subscripts, frame.extents))
             lowering.emit(Assign(Element(box.array, Name(at)), value))
-        emit_when(frame, every(
-            compare("<", i, (counts[a.index] - 1) * a.scale + (a.high + 1))
-            for i, a in zip(subscripts, s.axes or (), strict=True) if a.index is not None), make)
+        needed = [compare("<", i, (counts[a.index] - 1) * a.scale + (a.high + 1))
+                  for i, a in zip(subscripts, s.axes or (), strict=True) if a.index is not None]
+        emit_when(frame, every((*_readable(frame, s, stage), *needed)), make)
     _rounds(frame, at, box.extents, steps)
+
+
+def _readable(frame: Frame, s: Storage, stage: Stage) -> list[Expr]:
+    """Tests that what a let folds into holds something, where not every output reads the let."""
+    if _is_certain(frame, s.tensor):
+        return []
+    tests: list[Expr] = []
+    for name in reached(frame.kernel, stage):
+        place = frame.lowering.places.get(name)
+        source = place.source if isinstance(place, InBox) else place
+        if isinstance(source, InGlobal):
+            tests += _holds_something(frame, source.extents, source.edges)
+    return tests
 
 
 def _rounds(frame: Frame, at: str, extents: tuple[int, ...], body: list[Step]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count
 
@@ -43,6 +43,7 @@ class Access:
 
     tensor: str
     indices: tuple[Expr | None, ...]
+    certain: bool           # made for every output: not only where a range holds something, or a let's edges let it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Footprint:
     axes: tuple[Axis, ...] | None
     reads: int              # accesses an output makes, each point of each reduction counted; 0: unknown
     why: str = ""
+    certain: bool = True    # whether every output reads some of it, so that a call that reads nothing has no block
 
 
 def as_index(value: Value, env: Env) -> Expr | None:
@@ -146,6 +148,14 @@ def children(value: Value) -> tuple[Value, ...]:
             return (*(v for b in binders for v in (b.low, b.high)), body)
 
 
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """Of an access: whether an edge folds its place, and whether every output makes it."""
+
+    folded: bool
+    certain: bool
+
+
 class Accesses:
     """Collects every access that the equations make, lets expanded where ``inlined`` says so."""
 
@@ -162,22 +172,23 @@ class Accesses:
     def of(self, equation: Equation | Stage) -> Iterator[tuple[Access, int]]:
         """Each access and how often one evaluation makes it (0: unknown); a let at a place already seen makes none."""
         env = {**self._extents, **{i: Name(i) for i in equation.indices}}
-        return self._walk(equation.value, env, 1, False, set())
+        guarded = isinstance(equation, Stage) and bool(equation.edges)
+        return self._walk(equation.value, env, 1, Circumstances(False, not guarded), set())
 
     def _walk(
-        self, value: Value, env: Env, times: int, folded: bool, seen: set[object]
+        self, value: Value, env: Env, times: int, under: Circumstances, seen: set[object]
     ) -> Iterator[tuple[Access, int]]:
         match value:
             case Read(tensor, indices):
                 for index in indices:
-                    yield from self._walk(index, env, times, folded, seen)
-                subscripts = tuple(None if folded else as_index(i, env) for i in indices)
+                    yield from self._walk(index, env, times, under, seen)
+                subscripts = tuple(None if under.folded else as_index(i, env) for i in indices)
                 for sides in self._edges[tensor]:
                     yield from self._edge_values(sides, env, times, seen)
                 if tensor in self._stages and tensor not in self._kept:
-                    yield from self._expand(self._stages[tensor], subscripts, times, folded, seen)
+                    yield from self._expand(self._stages[tensor], subscripts, times, under, seen)
                 else:
-                    yield Access(tensor, subscripts), times
+                    yield Access(tensor, subscripts, under.certain), times
             case Reduce(_, binders, body):
                 inner = dict(env)
                 for binder in binders:
@@ -186,29 +197,32 @@ class Accesses:
                     last = None if bounds[1] is None else bounds[1] - 1
                     inner[binder.name] = Name(f"{binder.name}#{next(self._fresh)}", bounds[0], last)
                     times *= 0 if None in bounds else max(bounds[1] - bounds[0], 0)  # type: ignore[operator]
-                yield from self._walk(body, inner, times, folded, set(seen))
+                inside = replace(under, certain=under.certain and times > 0)
+                yield from self._walk(body, inner, times, inside, set(seen))
             case _:
                 for child in children(value):
-                    yield from self._walk(child, env, times, folded, seen)
+                    yield from self._walk(child, env, times, under, seen)
 
     def _edge_values(
         self, sides: Sides, env: Env, times: int, seen: set[object]
     ) -> Iterator[tuple[Access, int]]:
         for rule in sides:
             if rule is not None and rule.value is not None:
-                yield from self._walk(rule.value, env, times, False, seen)
+                yield from self._walk(rule.value, env, times, Circumstances(False, False), seen)
 
     def _expand(
-        self, stage: Stage, at: tuple[Expr | None, ...], times: int, folded: bool, seen: set[object]
+        self, stage: Stage, at: tuple[Expr | None, ...], times: int, under: Circumstances, seen: set[object]
     ) -> Iterator[tuple[Access, int]]:
-        if (None not in at or folded) and (stage.name, at, folded) in seen:
+        key = (stage.name, at, under)
+        if (None not in at or under.folded) and key in seen:
             return
-        seen.add((stage.name, at, folded))
-        folds = folded or None in at or any(r is not None and r.name != "constant" for s in stage.edges for r in s)
+        seen.add(key)
+        folds = None in at or any(r is not None and r.name != "constant" for s in stage.edges for r in s)
+        inside = Circumstances(under.folded or folds, under.certain and not stage.edges)
         env: dict[str, Expr] = dict(self._extents)
         env |= {name: index if index is not None else Name(f"{name}#{next(self._fresh)}")
                 for name, index in zip(stage.indices, at, strict=True)}
-        yield from self._walk(stage.value, env, times, folds, seen)
+        yield from self._walk(stage.value, env, times, inside, seen)
 
 
 def _number(e: Expr | None) -> int | None:
@@ -227,11 +241,14 @@ def footprints(
     for reader in readers:
         for access, times in accesses.of(reader):
             found.setdefault(access.tensor, []).append((access, reader.indices, times))
-    return {tensor: _footprint(tensor, list_) for tensor, list_ in found.items()}
+    bare = {s.name for s in kernel.stages if not s.edges}
+    return {tensor: _footprint(tensor, list_, tensor in bare) for tensor, list_ in found.items()}
 
 
-def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]]) -> Footprint:
+def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]], is_bare_let: bool) -> Footprint:
     reads = 0 if any(times == 0 for *_, times in found) else sum(times for *_, times in found)
+    if is_bare_let and not all(access.certain for access, *_ in found):
+        return Footprint(tensor, None, reads, f"`{tensor}` is not defined wherever the tile would need it")
     axes: list[Axis] | None = None
     for access, indices, _ in found:
         here: list[Axis] = []
@@ -247,7 +264,7 @@ def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]]) ->
             if (a.index, a.scale) != (b.index, b.scale):
                 return Footprint(tensor, None, reads, f"axis {number} of `{tensor}` is read along different indices")
             axes[number] = Axis(a.index, a.scale, min(a.low, b.low), max(a.high, b.high))
-    return Footprint(tensor, tuple(axes or ()), reads)
+    return Footprint(tensor, tuple(axes or ()), reads, certain=any(access.certain for access, *_ in found))
 
 
 def _axis(subscript: Expr | None, indices: tuple[str, ...]) -> Axis | str:

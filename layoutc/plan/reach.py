@@ -33,7 +33,8 @@ def compose(outer: Footprint, inner: Footprint, stage: Stage) -> Footprint:
             continue
         o = by_index[a.index]
         axes.append(Axis(o.index, a.scale * o.scale, a.scale * o.low + a.low, a.scale * o.high + a.high))
-    return Footprint(inner.tensor, tuple(axes), inner.reads * max(outer.reads, 1))
+    certain = outer.certain and inner.certain
+    return Footprint(inner.tensor, tuple(axes), inner.reads * max(outer.reads, 1), certain=certain)
 
 
 def union(a: Footprint, b: Footprint) -> Footprint:
@@ -45,4 +46,9 @@ def union(a: Footprint, b: Footprint) -> Footprint:
         if (x.index, x.scale) != (y.index, y.scale):
             return Footprint(a.tensor, None, a.reads + b.reads, f"`{a.tensor}` is read along different indices")
         axes.append(Axis(x.index, x.scale, min(x.low, y.low), max(x.high, y.high)))
-    return Footprint(a.tensor, tuple(axes), a.reads + b.reads)
+    return Footprint(a.tensor, tuple(axes), a.reads + b.reads, certain=a.certain or b.certain)
+
+
+def reached(kernel: Kernel, stage: Stage) -> frozenset[str]:
+    """Every tensor that a let reads, through other lets too."""
+    return frozenset(footprints(kernel, (stage,)))
