@@ -87,7 +87,7 @@ def test_a_linear_read_is_proved_exactly_when_counting_finds_it_inside(
     subscript: str, output: str, extent: str, reduced: tuple[int, int], require: str
 ) -> None:
     messages = said(text(subscript, output, extent, reduced, require))
-    low, high = overshoots(subscript, extent, places(output, reduced, f"({require}) and {extent} >= 0", 14))
+    low, high = overshoots(subscript, extent, places(output, reduced, f"({require}) and {extent} >= 0", 24))
     if not messages:
         assert (low, high) == (0, 0)
     for message in messages:
