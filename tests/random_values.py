@@ -17,6 +17,7 @@ PAIRS = ("atan2", "hypot", "pow", "min", "max", "fmin", "fmax")
 FUNCTIONS = (
     "sqrt", "abs", "sign", "floor", "ceil", "round", "trunc", "exp", "tanh", "sin", "rsqrt", "atan", "log", "erf",
     "cosh", "exp2", "acos")
+EXTREME = ("min", "max")      # reductions that need something to reduce; of a constant range "median" too
 RANGES = ((0, 3), (-1, 2), (0, 2), (-2, 3), (1, 2), (0, 1), (-1, 1), (-9, 9))
 SUBSCRIPTS = (
     *("shift",) * 5, *("window",) * 5, "stride", "reverse", "divide", "modulo", "lookup", "product")
@@ -179,17 +180,18 @@ class Values:
             extent = r.choice([n for n in e.extents if n in self.extents])
             self.ranges[index] = (extent, 0, 0)
             first = r.choice(("0", "0", "1"))
-            return self._over(type, depth, scope, [index], [f"{index} in {first}..{extent}"], fixed=False)
+            return self._over(type, depth, scope, [index], [f"{index} in {first}..{extent}"], EXTREME)
         names, binders = [], []
+        nothing = r.random() < 0.06
         for _ in range(r.choice((1, 1, 2))):
-            index, (low, high) = self.take(), r.choice(RANGES)
+            index, (low, high) = self.take(), (2, 2) if nothing else r.choice(RANGES)
             self.ranges[index] = ("", low, high)
             names.append(index)
             binders.append(r.choice((f"{index} in {low}..{high}", f"{index} in {low}..={high - 1}")))
-        return self._over(type, depth, scope, names, binders, fixed=True)
+        return self._over(type, depth, scope, names, binders, () if nothing else (*EXTREME, "median"))
 
     def _over(
-        self, type: str, depth: int, scope: list[str], names: list[str], binders: list[str], *, fixed: bool
+        self, type: str, depth: int, scope: list[str], names: list[str], binders: list[str], extreme: tuple[str, ...]
     ) -> str:
         r = self.random
         inner = [*scope, *names]
@@ -197,11 +199,11 @@ class Values:
         if type == "bool":
             return f"({r.choice(('any', 'all'))}({over}) {self._truth(depth - 1, inner)})"
         if type == "i64" and r.random() < 0.4:
-            if r.random() < 0.4:
+            if r.random() < 0.4 or not extreme:
                 return f"(count({over}) {self._truth(depth - 1, inner)})"
             body = self._leaf(r.choice(FLOATS + WIDE_INTEGERS + NARROW_INTEGERS), inner)
             return f"({r.choice(('argmin', 'argmax'))}({over}) {body})"
-        op = r.choice(("sum",) * 5 + ("min", "max", "prod") + (("median",) if fixed else ()))
+        op = r.choice((*("sum",) * 5, "prod", *extreme))
         if op == "sum" and r.random() < 0.6:
             return f"(sum({over}) {self._leaf(type, inner)} * {self._leaf(type, inner)})"
         return f"({op}({over}) {self.expression(type, depth - 1, inner)})"
