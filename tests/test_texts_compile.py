@@ -19,7 +19,8 @@ TYPES = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "b
 
 def made(text: str) -> CudaSource:
     program = read_program(Source("<text>", text))
-    return plan_kernel(program, program.kernels[0], None, default_signature(program.kernels[0]), Target())[1]
+    kernel = program.kernels[0]
+    return plan_kernel(program, kernel, kernel.schedule(None), default_signature(kernel), Target())[1]
 
 
 @pytest.mark.parametrize("memory", TYPES)
@@ -52,6 +53,26 @@ def test_a_place_that_a_let_does_not_look_at_is_not_computed() -> None:
     x, at = np.arange(5, dtype=np.float32), np.arange(5)
     kernel = layoutc.compile(text)["k"]
     np.testing.assert_array_equal(kernel(x, at, device="cpu"), kernel.reference(x, at))
+
+
+@pytest.mark.parametrize(("declared", "own", "where"), [
+    ("a: i64[], ", "", "shared"), ("a: i64[], ", "", "shared halo global"), ("a: i64[], ", "", "registers"),
+    ("", "let a[] = i64(N)", "shared"),
+])
+def test_a_staged_value_is_read_where_it_is_staged(declared: str, own: str, where: str) -> None:
+    """At the folded places of a let, too; else nothing reads what every block loads."""
+    text = f"""kernel k({declared}x: i8[N]) -> (y: i64[N]) {{
+        {own}
+        edge x = wrap
+        edge g = wrap
+        let g[c in 0..N] = a[] + c
+        y[i] = min(u in 0..N) i64(x[i + 3]) * g[3*u]
+    }}
+    schedule k {{ threads (1, 1):(1, 1)  stage a in {where} }}"""
+    assert compile_ptx(made(text), "sm_75")[1].strip("\0 \n") == ""
+    kernel = layoutc.compile(text)["k"]
+    given = [np.array(5), np.arange(7, dtype=np.int8)][1 - bool(declared):]
+    np.testing.assert_array_equal(kernel(*given, device="cpu"), kernel.reference(*given))
 
 
 @pytest.mark.parametrize("let", ["g{n}[i] = g{m}[i] + 1", "g{n}[i] = g{m}[i + 1] * 2", "g{n}[i in 0..N] = g{m}[i + 1]"])

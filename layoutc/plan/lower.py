@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import assert_never
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, not_negative, terms
+from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, not_negative
+from layoutc.plan.greatest import greatest
 from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.loops import reduce_value
 from layoutc.plan.names import Names
@@ -139,7 +140,8 @@ class Lowering:
 
     def _read(self, read: p.Read, env: Env) -> Text:
         place = self.places.get(read.tensor)
-        expanded = read.tensor in self._stages and not (isinstance(place, InBox) and self._boxes)
+        boxed = isinstance(place, InBox) and (self._boxes or not read.indices)      # the box of one value is all of it
+        expanded = read.tensor in self._stages and not boxed
         used = self._used(self._stages[read.tensor]) if expanded else (True,) * len(read.indices)
         subscripts = tuple(
             self._subscript(i, env) if use else Int(0) for i, use in zip(read.indices, used, strict=True))
@@ -148,7 +150,7 @@ class Lowering:
         match place:
             case InConstant(array, type, extents):
                 return load(Element(array, row_major(subscripts, extents)), type)
-            case InBox() if self._boxes:
+            case InBox() if boxed:
                 return self._in_box(place, subscripts, env)
             case InBox(source=source) | (InGlobal() as source):
                 assert source is not None
@@ -229,9 +231,7 @@ class Lowering:
     def _inside(self, subscript: Expr, n: Expr) -> tuple[bool, bool]:
         """Whether the subscript is known not to be below 0, and to be below n."""
         low = subscript.interval[0]
-        if any(isinstance(f, Name) and f.id in self.limits and c < 0 for f, c in terms(subscript)):
-            return low is not None and low >= 0, False
-        room = (n - 1 - subscript.over(_Greatest(self.limits))).interval[0]
+        room = (n - 1 - greatest(subscript, self.limits)).interval[0]
         return low is not None and low >= 0, room is not None and room >= 0
 
     # ---- lets
@@ -292,22 +292,6 @@ class Lowering:
             self.emit(Assign(Held(name), self.formula(stage, at, env)))
         self.emit(When(every(t for t, _ in outside), tuple(steps)))
         return Held(name)
-
-
-class _Greatest(Mapping[str, Expr]):
-    """The greatest values of variables that stay below a limit."""
-
-    def __init__(self, limits: Mapping[str, Expr]) -> None:
-        self._limits = limits
-
-    def __getitem__(self, name: str) -> Expr:
-        return self._limits[name] - 1
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._limits)
-
-    def __len__(self) -> int:
-        return len(self._limits)
 
 
 def _parts(value: p.Value) -> Iterator[p.Value]:
