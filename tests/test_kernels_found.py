@@ -123,6 +123,13 @@ FOUND: dict[str, tuple[str, list[Any], list[Any]]] = {
         """,
         [[1, 2, 3]], [[0, 0, 0]],
     ),
+    "a remainder does not grow with its dividend": (
+        """
+        kernel turn(x: i8[1, N]) -> (y: i64[2, N]) { edge x = constant(0)  y[i, j] = i64(x[(i + 5) % 3, j]) }
+        schedule turn { tile (i: 16)  threads (16, 1):(1, 1) }
+        """,
+        [[[1, 2, 3]]], [[[0, 0, 0], [1, 2, 3]]],
+    ),
     "places from data in a domain that begins elsewhere": (
         """
         kernel far(x: f32[N], at: i64[N]) -> (y: f32[N]) {

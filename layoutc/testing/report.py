@@ -34,8 +34,9 @@ class Report:
         return "\n".join(self._well() if self.failure is None else self._wrong(self.failure))
 
     def _well(self) -> list[str]:
+        agree = "agrees" if self.examples == 1 else "agree"
         examples = "1 example" if self.examples == 1 else f"{self.examples} examples"
-        lines = [f"{self.kernel}: {examples} on {self.device} agree with NumPy (seed {self.seed})"]
+        lines = [f"{self.kernel}: {examples} on {self.device} {agree} with NumPy (seed {self.seed})"]
         lines += _listed("schedules", self.schedules)
         lines += _listed("bit for bit", self.exact or ("copies",))
         return lines + _listed("within bounds", self.bounded)
