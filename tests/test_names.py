@@ -23,9 +23,8 @@ _NAMES = tuple(dict.fromkeys((*COMPILERS, *_MACROS)))
 _ROLES = ("kernel_", "input_", "output_", "index_", "extent_", "let_", "bound_", "table_")
 _TEXT = """
 kernel kernel_(input_: f32[extent_], table_: i32[5]) -> (output_: i64[extent_]) {
-    edge input_ = mirror
     let let_[index_] = input_[index_] * 2
-    output_[index_] = argmax(bound_ in 0..extent_) (let_[index_] + input_[bound_] * f32(table_[3]))
+    output_[index_] = i64(let_[index_]) + argmax(bound_ in 0..extent_) input_[bound_] * f32(table_[3])
 }
 schedule kernel_ { tile (index_: 32)  stage let_ in shared  stage table_ in constant }
 """
