@@ -66,18 +66,17 @@ def _call_on_gpu(way: Way, made: Arguments) -> list[Array]:
     """The same memory on the GPU, brought back after the call."""
     import cupy
 
-    buffers = {id(p.buffer): cupy.asarray(p.buffer) for p in (*made.inputs, *(made.outputs or ()))}
+    buffers = {id(p.buffer): cupy.asarray(p.buffer.view(np.uint8)) for p in (*made.inputs, *(made.outputs or ()))}
 
     def sent(placed: Placed) -> Any:
-        buffer = buffers[id(placed.buffer)]
         size = placed.buffer.itemsize
-        pointer = buffer.data + placed.first * size
-        return cupy.ndarray(placed.shape, buffer.dtype, pointer, [s * size for s in placed.strides])
+        pointer = buffers[id(placed.buffer)].data + placed.first * size
+        return cupy.ndarray(placed.shape, placed.buffer.dtype, pointer, [s * size for s in placed.strides])
 
     out = None if made.outputs is None else [sent(p) for p in made.outputs]
     got = way.caller([sent(p) for p in made.inputs], out, None, "cuda", None)
     for placed in (*made.inputs, *(made.outputs or ())):
-        placed.buffer[...] = cupy.asnumpy(buffers[id(placed.buffer)])
+        placed.buffer.view(np.uint8)[...] = cupy.asnumpy(buffers[id(placed.buffer)])
     return [cupy.asnumpy(g) for g in got]
 
 
