@@ -105,6 +105,25 @@ FOUND: dict[str, tuple[str, list[Any], list[Any]]] = {
         """,
         [[], [0, 0]], [[7, 7]],
     ),
+    "a kept let read over a range that holds something wherever there are outputs": (
+        """
+        kernel times(x: f32[N], w: f32[N, K]) -> (y: f32[N]) {
+            require K >= 2
+            let f[i] = 2*x[i]
+            let g[i] = f[i] + sum(u in 0..N, v in 1..K) f[i]
+            y[i] = sum(u in 0..N) g[i]
+        }
+        schedule times { tile (i: 2)  stage f in shared  stage g in shared  stage x in shared }
+        """,
+        [[1, 2, 3], [[0, 0], [0, 0], [0, 0]]], [[24, 48, 72]],
+    ),
+    "the same where there is no output": (
+        """
+        kernel times(x: f32[N]) -> (y: f32[N]) { let g[i] = 2*x[i]  y[i] = sum(u in 0..N) g[i] }
+        schedule times { stage g in shared  stage x in shared }
+        """,
+        [[]], [[]],
+    ),
     "reductions over nothing": (
         """
         kernel none(x: f32[N]) -> (y: f32[N]) {

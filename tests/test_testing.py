@@ -197,6 +197,8 @@ def test_random_schedules_can_be_honoured() -> None:
     assert len({w.schedule for w in ways}) == len(ways) > 20
     assert any("shared" in str(w) for w in ways)
     assert any("threads (" in str(w) or "threads over" in str(w) for w in ways)
+    assert any("load x as" in str(w) for w in ways)
+    assert any("store y as" in str(w) for w in ways)
 
 
 def test_other_constants_follow_the_file() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count
@@ -28,6 +28,7 @@ from layoutc.resolve.program import (
     Value,
     Where,
 )
+from layoutc.resolve.ranges import Ranges
 from layoutc.resolve.types import I64
 
 Env = Mapping[str, Expr]    # what stands for an index or an extent
@@ -160,8 +161,13 @@ class Accesses:
     """Collects every access that the equations make, lets expanded where ``inlined`` says so."""
 
     def __init__(
-        self, kernel: Kernel, kept: frozenset[str] = frozenset(), extents: Mapping[str, Expr] | None = None
+        self,
+        kernel: Kernel,
+        kept: frozenset[str] = frozenset(),
+        extents: Mapping[str, Expr] | None = None,
+        outputs: Iterable[str] = (),
     ) -> None:
+        self._ranges = Ranges(kernel, outputs)      # outputs that have elements, or there is nothing to run
         self._stages = {s.name: s for s in kernel.stages}
         self._edges: dict[str, tuple[Sides, ...]] = {t.name: t.edges for t in kernel.inputs}
         self._edges |= {s.name: s.edges for s in kernel.stages}
@@ -197,7 +203,8 @@ class Accesses:
                     last = None if bounds[1] is None else bounds[1] - 1
                     inner[binder.name] = Name(f"{binder.name}#{next(self._fresh)}", bounds[0], last)
                     times *= 0 if None in bounds else max(bounds[1] - bounds[0], 0)  # type: ignore[operator]
-                inside = replace(under, certain=under.certain and times > 0)
+                certain = under.certain and (times > 0 or self._ranges.hold_something(binders))
+                inside = replace(under, certain=certain)
                 yield from self._walk(body, inner, times, inside, set(seen))
             case _:
                 for child in children(value):
@@ -234,9 +241,14 @@ def footprints(
     readers: tuple[Equation | Stage, ...],
     kept: frozenset[str] = frozenset(),
     extents: Mapping[str, Expr] | None = None,
+    outputs: Iterable[str] = (),
 ) -> dict[str, Footprint]:
-    """The box of every tensor (and kept let) that the readers access, per output of theirs; extents as far as known."""
-    accesses = Accesses(kernel, kept, extents)
+    """The box of every tensor (and kept let) that the readers access, per output of theirs; extents as far as known.
+
+    ``outputs``, and those of the readers, have elements: where they have none, there is nothing to run.
+    """
+    own = (reader.output for reader in readers if isinstance(reader, Equation))
+    accesses = Accesses(kernel, kept, extents, (*outputs, *own))
     found: dict[str, list[tuple[Access, tuple[str, ...], int]]] = {}
     for reader in readers:
         for access, times in accesses.of(reader):

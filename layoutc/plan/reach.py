@@ -13,7 +13,8 @@ def grown(kernel: Kernel, equations: tuple[Equation, ...], kept: frozenset[str])
         if stage.name not in kept or stage.name not in found:
             continue
         outer = found[stage.name]
-        for name, inner in footprints(kernel, (stage,), kept).items():
+        outputs = [e.output for e in equations]
+        for name, inner in footprints(kernel, (stage,), kept, outputs=outputs).items():
             composed = compose(outer, inner, stage)
             found[name] = composed if name not in found else union(found[name], composed)
     return found

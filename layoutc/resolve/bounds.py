@@ -26,6 +26,7 @@ from layoutc.resolve.program import (
     Value,
     Where,
 )
+from layoutc.resolve.ranges import declare
 from layoutc.resolve.tensors import AxisRange
 from layoutc.resolve.trees import children, parts
 
@@ -59,14 +60,10 @@ class _Prover:
     def run(self) -> None:
         kernel = self.kernel
         forms = self._forms(self.base, {})
-        self.base.at_least_zero += [variable(name) for name in kernel.extents]
+        extents = declare(kernel, forms)
         for tensor in (*kernel.inputs, *kernel.outputs):
-            extents = [forms.of(n) for n in tensor.extents]
-            self.boxes[tensor.name] = tuple(({}, n) for n in extents)
+            self.boxes[tensor.name] = tuple(({}, n) for n in extents[tensor.name])
             self.sides[tensor.name] = tensor.edges
-            self.base.at_least_zero += [n for n in extents if n]
-        for check in kernel.checks:
-            forms.assume(check.condition)
         for stage in kernel.stages:
             ranges = self.let_ranges[stage.name]
             self.boxes[stage.name] = tuple(r and (forms.of(r[0]), forms.of(r[1])) for r in ranges)

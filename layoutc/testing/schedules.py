@@ -12,8 +12,8 @@ TILE_SIZES = (1, 2, 3, 4, 5, 8, 16)
 LARGEST_TILE = 256          # outputs: the extents of a test are small
 THREAD_COUNTS = (1, 2, 5, 8, 31, 32, 33, 64)
 VECTORS = (1, 2, 4, 8)
-INTENTS = ("plain", "layout", "over", "vectors")
-"""What a schedule is about: a count of threads, a layout of them, one for each input, wide accesses."""
+INTENTS = ("plain", "layout", "over", "vectors", "accesses")
+"""What a schedule is about: threads by count, by layout, one for each input; wide accesses; accesses by layouts."""
 
 
 def random_clauses(kernel: Kernel, intent: str, random: Random) -> str:
@@ -40,6 +40,8 @@ def random_clauses(kernel: Kernel, intent: str, random: Random) -> str:
             tile |= {i: vector * random.choice((1, 2, 3)) for i in last}
             runs = prod(tile.get(i, 1) for i in kernel.equations[0].indices) // vector
             clauses = [f"vector {vector}", f"threads {random.choice(_divisors(max(runs, 1)))}"]
+        case "accesses":
+            clauses = _accesses(kernel, boxed, outputs, random)
         case _ if random.random() < 0.6:
             clauses = [f"threads {random.choice(THREAD_COUNTS)}"]
     reduced = reduction_indices(kernel)
@@ -70,6 +72,18 @@ def _bijection(threads: int, items: int, random: Random) -> str:
         f"({threads}, {items}):(1, {threads})",
         f"(({group}, {threads // group}), {items}):((1, {group * items}), {group})",
     ))
+
+
+def _accesses(kernel: Kernel, boxed: list[str], outputs: int, random: Random) -> list[str]:
+    """Loads and stores by layouts of their own: for boxes of up to three times the tile, and for the tile itself."""
+    threads = random.choice(THREAD_COUNTS)
+    told = [*((f"load {name}", random.randint(1, 3)) for name in boxed),
+            *((f"store {e.output}", 1) for e in kernel.equations if e.indices)]
+    some = random.sample(told, random.randint(1, len(told))) if told else []
+    count = [f"threads {threads}"] if random.random() < 0.5 else []
+    return count + [
+        f"{what} as {_bijection(threads, -(-outputs * times // threads) + random.randint(0, 1), random)}"
+        for what, times in some]
 
 
 def _boxes(kernel: Kernel) -> tuple[list[str], list[str]]:
