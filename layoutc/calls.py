@@ -22,6 +22,7 @@ from layoutc.arguments import (
     strides_in_elements,
 )
 from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda, problem_with
+from layoutc.backend.cuda import ReadyLaunch, current_device
 from layoutc.backend.types import numpy_dtype
 from layoutc.compiler import plan_kernel
 from layoutc.cuda_source import CudaSource
@@ -35,10 +36,12 @@ from layoutc.plan.nodes import (
     Target,
     TensorArgument,
 )
+from layoutc.repeated import Form, Repeated, form_of
 from layoutc.resolve.binding import bind_extents, check_call, evaluate_index, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
 
 MOST_BLOCKS = 2**31 - 1
+MOST_FORMS = 256            # of arguments whose launches are remembered
 
 
 @dataclass(slots=True)
@@ -50,12 +53,13 @@ class Caller:
     schedule: Schedule | None
     target: Target
     _texts: dict[Signature, tuple[Plan, CudaSource]]
-    _modules: dict[tuple[Signature, str], Module]
+    _modules: dict[tuple[Signature, str, int], Module]
+    _repeated: dict[tuple[int, Form], Repeated]
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel, schedule: Schedule | None, target: Target) -> Caller:
         """A caller that has made no text yet."""
-        return cls(program, kernel, schedule, target, {}, {})
+        return cls(program, kernel, schedule, target, {}, {}, {})
 
     def text(self, signature: Signature) -> tuple[Plan, CudaSource]:
         """The plan and the text for arguments of a signature."""
@@ -64,8 +68,8 @@ class Caller:
         return self._texts[signature]
 
     def module(self, signature: Signature, device: str) -> Module:
-        """The compiled text."""
-        key = (signature, device)
+        """The compiled text, for the GPU that is current."""
+        key = (signature, device, current_device() if device == "cuda" else 0)
         if key not in self._modules:
             _, cuda = self.text(signature)
             self._modules[key] = load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
@@ -78,6 +82,11 @@ class Caller:
 
         ``device`` is auto, cpu or cuda; ``run`` says how the CPU's threads are run.
         """
+        form = None if out is None or device == "cpu" else form_of((*values, *out))
+        if form is not None and out is not None:
+            known = self._repeated.get((len(values), form))
+            if known is not None and known.launch((*values, *out), stream):
+                return tuple(out)
         inputs = self._inputs(values)
         extents = bind_extents(self.kernel, [a.shape for a in inputs])
         read = check_call(self.kernel, extents)
@@ -88,7 +97,11 @@ class Caller:
         outputs = self._outputs(extents, out, inputs)
         inputs = [a.view(np.uint8) if a.dtype == np.bool_ else a for a in inputs]      # any byte but 0 is true
         if where == "cuda":
-            self._run_cuda(inputs, outputs, extents, far, stream)
+            ready = self._run_cuda(inputs, outputs, extents, far, stream)
+            if form is not None and ready is not None:
+                if len(self._repeated) == MOST_FORMS:
+                    self._repeated.clear()
+                self._repeated[len(values), form] = ready
         else:
             self._run_cpu(inputs, outputs, extents, far, run)
         return outputs
@@ -126,19 +139,23 @@ class Caller:
 
     def _run_cuda(
         self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool, stream: object
-    ) -> None:
+    ) -> Repeated | None:
+        """Run on the device that is current; how to do the same with other arrays on it, where that needs no more."""
         import cupy
 
         with stream_of(stream):
             sent = [a if not isinstance(a, np.ndarray) else to_gpu(a) for a in inputs]
             targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
             made = [cupy.empty(t.shape, t.dtype) if any(overlap(t, a) for a in sent) else t for t in targets]
-            self._launch("cuda", [*sent, *made], [*sent, *made], extents, far, inputs, None)
+            ready = self._launch("cuda", [*sent, *made], [*sent, *made], extents, far, inputs, None)
             for output, target, result in zip(outputs, targets, made, strict=True):
                 if result is not target:
                     target[...] = result
                 if isinstance(output, np.ndarray):
                     output[...] = cupy.asnumpy(target)
+            if ready is None or any(a is not b for a, b in zip((*sent, *made), (*inputs, *outputs), strict=True)):
+                return None
+            return Repeated.of(ready, (*sent, *made), len(sent))
 
     def _run_cpu(
         self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool, run: Run | None
@@ -152,7 +169,8 @@ class Caller:
     def _launch(
         self, device: str, arrays: list[Array], passed: Sequence[Array | Guarded], extents: dict[str, int],
         far: bool, given: list[Array], run: Run | None,
-    ) -> None:
+    ) -> list[ReadyLaunch] | None:
+        """Launch the passes; on a GPU also what repeats them, where no array is passed by value."""
         signature = signature_of(self.kernel, arrays, far)
         plan, _ = self.text(signature)
         module: Any = self.module(signature, device)
@@ -162,13 +180,27 @@ class Caller:
         tensors = dict(zip(names, arrays, strict=True))
         handed = dict(zip(names, passed, strict=True))
         originals = dict(zip(names, given, strict=False))
+        repeated: list[ReadyLaunch] | None = [] if device == "cuda" else None
         for one in plan.passes:
             blocks = block_count(one, extents)
             if blocks > MOST_BLOCKS:
                 raise refuse("too-many-blocks", f"the launch has {blocks} blocks, a grid at most {MOST_BLOCKS}",
                              "make the tile larger")
             if blocks:
-                module.launch(one.entry, blocks, _values(one, extents, tensors, handed, originals))
+                values = _values(one, extents, tensors, handed, originals)
+                module.launch(one.entry, blocks, values)
+                repeated = _with(repeated, module, one, blocks, values, names)
+        return repeated
+
+
+def _with(
+    repeated: list[ReadyLaunch] | None, module: Any, one: Pass, blocks: int, values: list[object], names: list[str]
+) -> list[ReadyLaunch] | None:
+    """One more launch to repeat, or None where an array went by value."""
+    if repeated is None or any(isinstance(a, ConstantArgument) for a in one.arguments):
+        return None
+    slots = [(place, names.index(a.tensor)) for place, a in enumerate(one.arguments) if isinstance(a, TensorArgument)]
+    return [*repeated, module.entries[one.entry].ready(blocks, values, slots)]
 
 
 def block_count(one: Pass, extents: dict[str, int]) -> int:

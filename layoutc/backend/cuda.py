@@ -62,6 +62,31 @@ class CudaEntry:
             self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
 
 
+    def ready(self, blocks: int, args: Sequence[object], slots: Sequence[tuple[int, int]]) -> ReadyLaunch:
+        """The same launch for other arrays: argument ``slots[k][0]`` will be array ``slots[k][1]`` of those given."""
+        return ReadyLaunch(self.kernel, (blocks, 1, 1), (self.entry.threads, 1, 1), self.entry.shared_bytes,
+                           tuple(map(_passed, self.entry.params, args)), tuple(slots))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyLaunch:
+    """A launch whose arguments are known but for the arrays; on CuPy's current stream."""
+
+    kernel: Any             # cupy.cuda.function.Function
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    values: tuple[object, ...]
+    slots: tuple[tuple[int, int], ...]
+
+    def __call__(self, arrays: Sequence[object]) -> None:
+        """Launch with these arrays and come back at once."""
+        values = list(self.values)
+        for place, number in self.slots:
+            values[place] = arrays[number]
+        self.kernel(self.grid, self.block, values, shared_mem=self.shared_bytes)
+
+
 def _passed(param: Param, arg: Any) -> object:
     match param:
         case ScalarParam(_, type):
@@ -85,6 +110,11 @@ class ForeignStream:
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, self.address
+
+
+def current_device() -> int:
+    """The number of the GPU that CuPy works on."""
+    return int(_cupy().cuda.runtime.getDevice())
 
 
 def as_stream(stream: Any) -> Any:
