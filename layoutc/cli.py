@@ -263,6 +263,24 @@ def test(
 
 
 @main.command()
+@_file
+@_kernel
+@click.option("--shape", multiple=True, callback=_extents, metavar="H=1080,W=1920", help="Extents of the arrays.")
+@click.option("--steps", type=click.IntRange(1), default=1, show_default=True,
+              help="Times to apply a kernel with step.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random inputs.")
+@_json
+@common
+def bench(
+    settings: Settings, path: str, kernel: str | None, shape: dict[str, int], steps: int, seed: int, as_json: bool
+) -> None:
+    """Time kernels on a GPU, beside a copy of as many bytes."""
+    from layoutc.commands.bench import bench
+
+    bench(settings, path, kernel, shape, steps, seed, as_json)
+
+
+@main.command()
 @click.argument("expression", metavar="EXPR")
 @_json
 @common
@@ -287,16 +305,27 @@ def fmt(settings: Settings, paths: tuple[str, ...], only_check: bool) -> None:
 
 
 @main.command()
+@click.argument("path", metavar="[FILE]", required=False)
+@_kernel
+@click.option("--shape", multiple=True, callback=_extents, metavar="H=1080,W=1920", help="Extents of the arrays.")
+@click.option("--budget", type=click.IntRange(1), default=80, show_default=True, help="Schedules to time.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the search and the inputs.")
 @click.option("--costs", is_flag=True, help="Measure what the parts of a redistribution cost, and keep it.")
 @_json
 @common
-def tune(settings: Settings, costs: bool, as_json: bool) -> None:
-    """Measure on this machine's GPU what plans are chosen by."""
-    from layoutc.commands.tune import tune_costs
+def tune(
+    settings: Settings, path: str | None, kernel: str | None, shape: dict[str, int], budget: int, seed: int,
+    costs: bool, as_json: bool,
+) -> None:
+    """Search the best schedule of a kernel on a GPU; or measure what redistributions are chosen by."""
+    from layoutc.commands.tune import tune, tune_costs
 
-    if not costs:
-        raise click.UsageError("say what to tune: --costs")
-    tune_costs(settings, as_json)
+    if costs == (path is not None):
+        raise click.UsageError("say what to tune: a FILE, or --costs")
+    if path is None:
+        tune_costs(settings, as_json)
+    else:
+        tune(settings, path, kernel, shape, budget, seed, as_json)
 
 
 def _end_with(status: int) -> None:

@@ -17,7 +17,7 @@ from layoutc.source import Source
 if TYPE_CHECKING:
     from layoutc.backend import Module
 
-__all__ = ["Plan", "default_signature", "load_module", "plan_kernel", "read_program", "render"]
+__all__ = ["Plan", "default_signature", "load_module", "plan_kernel", "read_program", "render", "with_schedule"]
 
 
 def read_program(source: Source, constants: Mapping[str, int] | None = None) -> Program:
@@ -28,6 +28,30 @@ def read_program(source: Source, constants: Mapping[str, int] | None = None) -> 
     """
     spec = parse(source)                                    # what was written
     return resolve(spec, source, constants or {})           # what it means
+
+
+def with_schedule(
+    program: Program, kernel: Kernel, clauses: str, constants: Mapping[str, int] | None = None
+) -> Schedule:
+    """What clauses in braces would mean as a schedule of the kernel, under the constants set from outside.
+
+    Raises:
+        LayoutcError: they are wrong.
+    """
+    name = _unused_name(program.source.text)
+    text = f"{program.source.text}\nschedule {kernel.name} as {name} {clauses}\n"
+    whole = read_program(Source(program.source.name, text), constants)
+    found = next(k for k in whole.kernels if k.name == kernel.name).schedule(name)
+    assert found is not None
+    return found
+
+
+def _unused_name(text: str) -> str:
+    """A name that does not occur in a text."""
+    number = 0
+    while f"generated_{number}" in text:
+        number += 1
+    return f"generated_{number}"
 
 
 def plan_kernel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -101,6 +102,11 @@ class Kernel:
         """
         known = {**(extents or {}), **named}
         return explain(self._program, self._kernel, self._schedule(schedule), self._target, known)
+
+    def with_schedule(self, schedule: Schedule | None) -> Kernel:
+        """The same kernel with no schedule but this one; None: with none, so that the compiler chooses."""
+        only = () if schedule is None else (replace(schedule, name=None),)
+        return Kernel(self._program, replace(self._kernel, schedules=only), self._target)
 
     @property
     def meaning(self) -> ResolvedKernel:

@@ -14,7 +14,7 @@ import pytest
 from layoutc.commands import check as check_command
 from tests.cli_support import BLUR, TWO, invoke, spawn
 
-COMMANDS = ("check", "emit", "explain", "fmt", "layout", "run", "test", "tune")
+COMMANDS = ("bench", "check", "emit", "explain", "fmt", "layout", "run", "test", "tune")
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from layoutc.commands.selection import Declared, declared, meant, read, scheduled
+from layoutc.commands.selection import declared, extents_of, known_extents, read, scheduled
 from layoutc.commands.settings import Settings, WordsError
 from layoutc.resolve.program import Kernel
 
@@ -21,7 +21,7 @@ def explain(
     program = read(path, settings)
     is_empty = not (program.kernels or program.redistributes)
     chosen = scheduled(() if kernel is None and is_empty else declared(program, kernel), settings.schedule)
-    _check_names(shape, [d for d, _ in chosen])
+    known_extents(shape, [d for d, _ in chosen])
     target = settings.target
     found = [
         explain_kernel(program, d, s, target, _extents(d, shape, len(chosen) == 1), lanes, transaction)
@@ -34,20 +34,11 @@ def explain(
         print("\n\n".join([explain_text(one).rstrip("\n") for one in found]))
 
 
-def _check_names(shape: dict[str, int], chosen: list[Declared]) -> None:
-    known = list(dict.fromkeys(name for d in chosen if isinstance(d, Kernel) for name in d.extents))
-    for name in shape:
-        if name not in known:
-            who = f"`{chosen[0].name}` has" if len(chosen) == 1 else "the file has"
-            raise WordsError("unknown-extent", f"{who} no extent `{name}`", meant(name, known))
-
-
 def _extents(kernel: Kernel, shape: dict[str, int], is_only: bool) -> dict[str, int] | None:
     """A kernel's extents, or None where they are not given; some of them are not enough."""
-    missing = [name for name in kernel.extents if name not in shape]
-    if not missing:
-        return {name: shape[name] for name in kernel.extents}
-    if is_only and shape:
+    found = extents_of(kernel, shape)
+    if found is None and is_only and shape:
+        missing = [name for name in kernel.extents if name not in shape]
         raise WordsError("missing-extent", f"`{kernel.name}` needs {', '.join(missing)} too",
                          f"write `--shape {','.join([f'{n}=…' for n in kernel.extents])}`")
-    return None
+    return found

@@ -63,6 +63,23 @@ def scheduled(chosen: tuple[Declared, ...], schedule: str | None) -> list[tuple[
     return found
 
 
+def known_extents(shape: dict[str, int], chosen: Iterable[Declared]) -> None:
+    """Refuse names that are extents of none of them."""
+    some = list(chosen)
+    known = list(dict.fromkeys(name for d in some if isinstance(d, Kernel) for name in d.extents))
+    for name in shape:
+        if name not in known:
+            who = f"`{some[0].name}` has" if len(some) == 1 else "the file has"
+            raise WordsError("unknown-extent", f"{who} no extent `{name}`", meant(name, known))
+
+
+def extents_of(kernel: Kernel, shape: dict[str, int]) -> dict[str, int] | None:
+    """A kernel's extents, or None where they are not all given."""
+    if any(name not in shape for name in kernel.extents):
+        return None
+    return {name: shape[name] for name in kernel.extents}
+
+
 def meant(name: str, known: Iterable[str]) -> str:
     """What a wrong name may have meant, or all that there are."""
     names = list(known)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from layoutc.calls import Caller
-from layoutc.compiler import default_signature, read_program
+from layoutc.compiler import default_signature, read_program, with_schedule
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.module import Kernel as ModuleKernel
 from layoutc.parse.parser import parse
@@ -88,21 +88,10 @@ def way_of(subject: Subject, schedule: str | None, make: MakeCaller) -> Way:
 
 def _generated(subject: Subject, clauses: str, make: MakeCaller) -> Way:
     program, kernel = subject.program, subject.kernel
-    name = unused_name(program.source.text)
-    text = f"{program.source.text}\nschedule {kernel.name} as {name} {clauses}\n"
-    whole = read_program(Source(program.source.name, text), dict(subject.constants))
-    found = kernel_named(whole, kernel.name)
-    way = Way(subject, clauses, make(program, kernel, found.schedule(name), subject.target))
+    schedule = with_schedule(program, kernel, clauses, dict(subject.constants))
+    way = Way(subject, clauses, make(program, kernel, schedule, subject.target))
     way.plan        # noqa: B018 (what cannot be honoured is found here)
     return way
-
-
-def unused_name(text: str) -> str:
-    """A name that does not occur in a text."""
-    number = 0
-    while f"generated_{number}" in text:
-        number += 1
-    return f"generated_{number}"
 
 
 def random_ways(subject: Subject, count: int, random: Random, make: MakeCaller) -> list[Way]:
