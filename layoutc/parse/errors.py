@@ -233,6 +233,27 @@ def _late_range(s: _Surprise) -> RefusedError | None:
                    "`min` and `max` are reductions when they begin with a range: `min(u in 0..3, v) …`")
 
 
+_BARE = re.compile(r"\b(min|max)\s*\(\s*(\w+)((?:\s*,\s*[A-Za-z_]\w*)+)\s*\)\s*$")
+
+
+def _bare_binders(s: _Surprise) -> RefusedError | None:
+    """``max(i, j) x[i, j]``: a function of two values, and what looks like the next equation."""
+    if s.token.type == "NAME" and s.opener() == "(":
+        word: tree.Name | None = name_of(s.token)
+    elif s.accepts == {"EQUAL"}:
+        word = next((part for part in reversed(s.stack) if isinstance(part, tree.Name)), None)
+    else:
+        word = s.word_before() if s.token == "(" else None
+    begins = word.span.start if word else 0
+    call = _BARE.search(s.text, max(begins - 200, 0), begins)
+    if call is None:
+        return None
+    op, first, others = call.groups()
+    return _refuse("syntax", f"`{op}` of several bare names is a function of them, not a reduction",
+                   Span(*call.span(1)), "a function",
+                   f"as a reduction it begins with a range: `{op}({first} in 0..n{' '.join(others.split())}) …`")
+
+
 def _misspelt(s: _Surprise) -> RefusedError | None:
     """A word that is nearly a keyword, here or just before."""
     if s.token.type == "NAME" and (near := did_you_mean(s.token, keywords(s.accepts))):
@@ -282,6 +303,6 @@ def _generic(s: _Surprise) -> RefusedError:
 
 
 _CASES = (
-    _next_begins, _end_of_text, _bracket, _chain, _assigned, _reserved, _comment, _body, _late_range, _misspelt,
-    _no_indices, _plus,
+    _next_begins, _end_of_text, _bracket, _chain, _assigned, _reserved, _comment, _body, _late_range, _bare_binders,
+    _misspelt, _no_indices, _plus,
 )
