@@ -105,6 +105,15 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a strategy has no plan for some equations, or what its plan would cost."""
+
+    strategy: str
+    why: str
+    cost: float | None = None           # in the units of ``layoutc.plan.cost``, where there is a plan
+
+
+@dataclass(frozen=True, slots=True)
 class Pass:
     """One kernel of the text: the outputs that share one index space, and how they are divided."""
 
@@ -126,6 +135,8 @@ class Pass:
     owner: tuple[Expr, ...] = ()        # per index: place in the tile over `thread` and `item`
     vector: int = 1                     # items side by side that one store may write
     accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
+    strategy: str = "tile"
+    rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,15 @@ from dataclasses import replace
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.index import Name
-from layoutc.plan.choose import Chooser
 from layoutc.plan.halo import as_index, children
 from layoutc.plan.head import head
 from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
-from layoutc.plan.redistributed import with_moves
 from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function
-from layoutc.plan.strategies.tile import plan_tile
+from layoutc.plan.strategies import choose
+from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.depth import deep_recursion
 from layoutc.resolve.program import Const, Equation, Kernel, Program, Reduce, Schedule, Stage, Value
 
@@ -45,19 +44,14 @@ def _make_plan(
     functions: list[DeviceFunction | Function] = []
     entry = names.take(kernel.name)
     for number, equations in enumerate(groups(kernel)):
-        chooser = Chooser(program, kernel, equations, schedule, target)
-        choice = chooser.choose()
+        chosen, rejected = choose(Work(program, kernel, equations, schedule, signature, target))
         name = entry if number == 0 else names.take(f"{kernel.name}_{equations[0].output}")
-        room = chooser.staging.budget - sum(s.bytes for s in choice.storage if s.where == "shared")
-        choice = replace(choice, accesses=with_moves(choice.accesses, name, names, target, room))
-        own = names.copy()
         try:
-            made, function = plan_tile(kernel, choice, signature, own, name)
+            made = chosen.plan(names, name)
         except EvaluationsError as error:
             raise _too_many(program, error.stage) from None
-        chooser.staging.check_budget(made.shared_bytes)
-        passes.append(made)
-        functions += [*(a.function for a in choice.accesses if a.move), function]
+        passes += [replace(one, strategy=type(chosen).__name__.lower(), rejected=rejected) for one in made.passes]
+        functions += made.functions
     index = "i64" if signature.wide else "int"
     file = File(head(kernel, schedule, tuple(passes)), index, tuple(functions))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)

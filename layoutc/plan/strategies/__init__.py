@@ -1,0 +1,37 @@
+"""Ways to make the outputs of some equations: one file a strategy, the cheapest by the model wins."""
+
+from __future__ import annotations
+
+from layoutc.diagnostics import LayoutcError
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.strategies.tile import Tile
+
+Strategy = Tile
+STRATEGIES: tuple[type[Strategy], ...] = (Tile,)
+
+
+def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
+    """The cheapest strategy and why each other was not taken.
+
+    Raises LayoutcError where none can honour the schedule.
+    """
+    possible: list[Strategy] = []
+    refused: list[Refusal] = []
+    errors: list[LayoutcError] = []
+    for strategy in STRATEGIES:
+        try:
+            found = strategy.try_plan(work)
+        except LayoutcError as error:
+            errors.append(error)
+            refused.append(Refusal(strategy.__name__.lower(), error.diagnostics[0].message))
+            continue
+        if isinstance(found, Refusal):
+            refused.append(found)
+        else:
+            possible.append(found)
+    if not possible:
+        raise errors[0]
+    best = min(possible, key=lambda p: p.cost)
+    dearer = [Refusal(type(p).__name__.lower(), "costs more", p.cost) for p in possible if p is not best]
+    return best, (*refused, *dearer)

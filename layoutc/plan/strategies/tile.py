@@ -6,19 +6,60 @@ finds its element.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Self
+
 from layoutc.index import Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import emit_when, fill_registers, fill_shared
+from layoutc.plan.choose import Chooser
+from layoutc.plan.cost import cost_of, nominal_outputs
 from layoutc.plan.dealt import begin_stores, finish_stores
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Signature
+from layoutc.plan.redistributed import with_moves
 from layoutc.plan.steps import Assign, Do, Either, Function, Let, Loop, Step, Variable, When
+from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, Operation, Text, c_type, store
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Equation, Kernel
 
 UNROLLED_ITEMS = 16     # outputs of a thread that are written out
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Whole outputs, each made by one thread."""
+
+    work: Work
+    chooser: Chooser
+    choice: Choice
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self:
+        """The tile, its owners and the storage.
+
+        Raises LayoutcError where a clause of the schedule cannot be honoured.
+        """
+        chooser = Chooser(work.program, work.kernel, work.equations, work.schedule, work.target)
+        choice = chooser.choose()
+        tile = prod(choice.tile)
+        made = max(nominal_outputs(work.kernel, e) for e in work.equations)
+        at_work = max(min(choice.owner.threads, tile) * made / tile, 1.0)
+        along = work.indices[-1] if work.indices and choice.tile[-1] > 1 else None
+        return cls(work, chooser, choice, cost_of(work.kernel, work.equations, along, at_work))
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The pass under its name in the text."""
+        work, staging = self.work, self.chooser.staging
+        room = staging.budget - sum(s.bytes for s in self.choice.storage if s.where == "shared")
+        choice = replace(self.choice, accesses=with_moves(self.choice.accesses, entry, names, work.target, room))
+        made, function = plan_tile(work.kernel, choice, work.signature, names.copy(), entry)
+        staging.check_budget(made.shared_bytes)
+        return Made((made,), (*(a.function for a in choice.accesses if a.move), function))
 
 
 def plan_tile(kernel: Kernel, choice: Choice, signature: Signature, names: Names, entry: str) -> tuple[Pass, Function]:

@@ -1,0 +1,36 @@
+"""What every strategy is asked, and what it answers where it has no plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutc.plan.nodes import Pass, Signature, Target
+from layoutc.plan.steps import DeviceFunction, Function
+from layoutc.resolve.program import Equation, Kernel, Program, Schedule
+
+Functions = tuple[DeviceFunction | Function, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Equations that share their indices, to be made under a schedule (None: the compiler's own)."""
+
+    program: Program
+    kernel: Kernel
+    equations: tuple[Equation, ...]
+    schedule: Schedule | None
+    signature: Signature
+    target: Target
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        """The spec's names of the outputs' indices."""
+        return self.equations[0].indices
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The passes of one strategy in the order of their launches, and their functions."""
+
+    passes: tuple[Pass, ...]
+    functions: Functions
