@@ -88,7 +88,8 @@ def test_redistributions_agree_with_numpy(path: Path, name: str, device: str) ->
 
 
 def test_numbered_and_introduced() -> None:
-    assert [int(p.name[:2]) for p in PATHS] == list(range(1, len(PATHS) + 1))
+    numbers = [int(p.name[:2]) for p in PATHS]
+    assert numbers == sorted(set(numbers))
     readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     for path in PATHS:
         assert f"`{path.stem}`" in readme

@@ -8,20 +8,19 @@ from math import prod
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout
 from layoutc.plan.frame import Choice
-from layoutc.plan.halo import Footprint, children
+from layoutc.plan.halo import Footprint
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
 from layoutc.plan.redistributed import CannotRedistributeError, DealtAccess, check_cover, exchange_of, made, needed
 from layoutc.plan.refusal import refusal
 from layoutc.plan.staging import Staging
-from layoutc.resolve.program import AccessLayout, Const, Equation, Kernel, Program, Reduce, Schedule, Value
+from layoutc.resolve.program import AccessLayout, Equation, Kernel, Program, Schedule
 from layoutc.resolve.types import Type
 from layoutc.source import Span
 
 DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
 DEFAULT_THREADS = 256
 LONE_OUTPUTS = 512      # up to which a tile has a thread for each output
-MEDIAN_WINDOW = 121     # elements that a thread sorts
 
 
 class Chooser:
@@ -38,7 +37,6 @@ class Chooser:
 
     def choose(self) -> Choice:
         """Everything that the pass needs to know."""
-        self._check_medians()
         tile = self._tile()
         staging = self.staging = Staging(self.program, self.kernel, self.equations, self.schedule, self.target, tile)
         owner = self._owner(tile, staging.found)
@@ -52,19 +50,6 @@ class Chooser:
 
     def _span(self, word: str) -> Span:
         return dict(self.schedule.clause_spans).get(word, self.schedule.span)
-
-    def _check_medians(self) -> None:
-        """A median sorts in registers, so its range must be known and small."""
-        for reduce in medians(self.kernel):
-            sizes = [int(b.high.value) - int(b.low.value) if isinstance(b.low, Const) and isinstance(b.high, Const)
-                     else None for b in reduce.binders]
-            count = prod(n for n in sizes if n is not None)
-            if None in sizes:
-                raise self.refuse("median-range", "the range of this median is not constant", reduce.span,
-                                  "a median sorts in registers: give its indices constant ranges")
-            if not 0 < count <= MEDIAN_WINDOW:
-                raise self.refuse("median-range", f"a median of {count} elements, where 1 to {MEDIAN_WINDOW} can be",
-                                  reduce.span, "make its window smaller")
 
     # ---- tile and threads
 
@@ -168,15 +153,3 @@ class Chooser:
         if any(a.low > 0 or a.high < 0 for a in footprint.axes):
             raise self.refuse("threads-over", f"the box of `{tensor}` does not cover the tile", span)
         return over_box(tile, box, tuple(-a.low for a in footprint.axes))
-
-
-def medians(kernel: Kernel) -> list[Reduce]:
-    """Every median of a kernel."""
-    found: list[Reduce] = []
-    waiting: list[Value] = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Reduce) and value.op == "median":
-            found.append(value)
-        waiting += children(value)
-    return found

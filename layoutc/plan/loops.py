@@ -1,4 +1,4 @@
-"""Reductions as loops: nests in binder order, arrays for medians."""
+"""Reductions as loops: nests in binder order."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING
 
 from layoutc.index import Expr, Int, Name, multiply
 from layoutc.plan.halo import Env, as_index
-from layoutc.plan.network import median_network
 from layoutc.plan.reduce import Accumulator, accumulator
-from layoutc.plan.steps import Assign, Loop, Network, Registers
-from layoutc.plan.values import Element, Function, Text, register_type
+from layoutc.plan.steps import Loop
+from layoutc.plan.values import Function, Text
 from layoutc.resolve import program as p
 
 if TYPE_CHECKING:
     from layoutc.plan.lower import Lowering
 
-PAIRS_A_ROW = 8
 UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
 
 
 def reduce_value(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
     """The reduction's value; its loops are emitted."""
-    if r.op == "median":
-        return _median(lowering, r, env)
     into = accumulator(r, lowering.names)
     lowering.emit(*into.start)
     _nest(lowering, r, r.binders, dict(env), into)
@@ -44,12 +40,12 @@ def _nest(
             lowering.emit(*into.take(lowering.value(body, env), at))
         return
     first, *rest = binders
-    with _loop(lowering, first, env, _is_unrolled(lowering, r, first)) as inner:
+    with loop(lowering, first, env, _is_unrolled(lowering, r, first)) as inner:
         _nest(lowering, r, tuple(rest), inner, into)
 
 
 @contextmanager
-def _loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: bool) -> Iterator[dict[str, Expr]]:
+def loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: bool) -> Iterator[dict[str, Expr]]:
     """A loop over the binder's range; what is emitted inside goes into its body."""
     low, high = as_index(binder.low, env), as_index(binder.high, env)
     assert low is not None
@@ -90,34 +86,3 @@ def _position(lowering: Lowering, at: list[tuple[Expr, p.Binder]], env: Env) -> 
         assert high is not None
         out = multiply(out, high - low) + (index - low)
     return Function("i64", (out,))
-
-
-def _median(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
-    """All values into registers, then a sorting network as far as the middle needs it."""
-    sizes = [(int(b.low.value), int(b.high.value)) for b in r.binders  # type: ignore[union-attr]
-             if isinstance(b.low, p.Const)]
-    count = 1
-    for low, high in sizes:
-        count *= high - low
-    window = lowering.names.take("window")
-    lowering.emit(Registers(register_type(r.type), window, count))
-    _fill(lowering, r, r.binders, dict(env), window, Int(0))
-    pairs = [f"{{ {low}, {high} }}" for low, high in median_network(count)]
-    rows = tuple(", ".join(pairs[k:k + PAIRS_A_ROW]) for k in range(0, len(pairs), PAIRS_A_ROW))
-    if pairs:
-        lowering.emit(Network(window, lowering.names.take("exchange"), rows, len(pairs)))
-    return Element(window, Int(count // 2))
-
-
-def _fill(
-    lowering: Lowering, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], window: str, at: Expr
-) -> None:
-    if not binders:
-        lowering.emit(Assign(Element(window, at), lowering.value(r.body, env)))
-        return
-    first, *rest = binders
-    with _loop(lowering, first, env, True) as inner:
-        low, high = as_index(first.low, env), as_index(first.high, env)
-        assert low is not None
-        assert high is not None
-        _fill(lowering, r, tuple(rest), inner, window, multiply(at, high - low) + (inner[first.name] - low))

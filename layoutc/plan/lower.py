@@ -10,6 +10,7 @@ from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, not_negative
 from layoutc.plan.greatest import greatest
 from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.loops import reduce_value
+from layoutc.plan.medians import median
 from layoutc.plan.names import Names
 from layoutc.plan.places import InBox, InConstant, InGlobal, Place, between, constants, fold, row_major
 from layoutc.plan.steps import Assign, Let, Step, Variable, When
@@ -124,6 +125,8 @@ class Lowering:
                 return Function(RENAMED.get(function, function), tuple(self.value(a, env) for a in arguments))
             case p.Cast(operand, type):
                 return convert(self.value(operand, env), operand.type, type)
+            case p.Reduce(op="median"):
+                return median(self, v, env)
             case p.Reduce():
                 return reduce_value(self, v, env)
         assert_never(v)

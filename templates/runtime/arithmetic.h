@@ -294,6 +294,32 @@ template <class T> DEVICE void order(T& a, T& b) {
     a = lesser;
 }
 
+// ---- order_key(v): an unsigned integer of v's size that compares as v does, -0.0 before +0.0; from_key<T> is its inverse.
+
+DEVICE unsigned order_key(unsigned a) { return a; }
+DEVICE unsigned order_key(int a) { return unsigned(a) ^ 0x80000000u; }
+DEVICE u64 order_key(u64 a) { return a; }
+DEVICE u64 order_key(i64 a) { return u64(a) ^ u64(1) << 63; }
+DEVICE unsigned order_key(float a) {
+    const unsigned bits = lc::float_bits(a);
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+DEVICE u64 order_key(double a) {
+    const u64 bits = lc::double_bits(a);
+    return bits >> 63 ? ~bits : bits | u64(1) << 63;
+}
+
+template <class T> DEVICE T from_key(u64 key);
+template <> DEVICE unsigned from_key<unsigned>(u64 key) { return unsigned(key); }
+template <> DEVICE int from_key<int>(u64 key) { return int(unsigned(key) ^ 0x80000000u); }
+template <> DEVICE u64 from_key<u64>(u64 key) { return key; }
+template <> DEVICE i64 from_key<i64>(u64 key) { return i64(key ^ u64(1) << 63); }
+template <> DEVICE float from_key<float>(u64 key) {
+    const unsigned bits = unsigned(key);
+    return lc::bits_float(bits >> 31 ? bits & 0x7fffffffu : ~bits);
+}
+template <> DEVICE double from_key<double>(u64 key) { return lc::bits_double(key >> 63 ? key & ~(u64(1) << 63) : ~key); }
+
 // ---- convert<T>(v): any type to any other -------------------------------------------------------------------
 
 namespace lc {

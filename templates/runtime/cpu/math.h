@@ -29,6 +29,8 @@ namespace lc {
 
 LC_INLINE u32 float_bits(float a) { u32 bits; __builtin_memcpy(&bits, &a, 4); return bits; }
 LC_INLINE float bits_float(u32 bits) { float a; __builtin_memcpy(&a, &bits, 4); return a; }
+LC_INLINE u64 double_bits(double a) { u64 bits; __builtin_memcpy(&bits, &a, 8); return bits; }
+LC_INLINE double bits_double(u64 bits) { double a; __builtin_memcpy(&a, &bits, 8); return a; }
 
 inline float half_value(u16 bits) {
     const u32 exponent = bits >> 10 & 31u, fraction = bits & 1023u, sign = (bits & 0x8000u) << 16;

@@ -18,6 +18,8 @@ namespace lc {
 
 DEVICE unsigned float_bits(float a) { return __float_as_uint(a); }
 DEVICE float bits_float(unsigned a) { return __uint_as_float(a); }
+DEVICE unsigned long long double_bits(double a) { return static_cast<unsigned long long>(__double_as_longlong(a)); }
+DEVICE double bits_double(unsigned long long a) { return __longlong_as_double(static_cast<long long>(a)); }
 DEVICE unsigned short half_bits(float a) {
     unsigned short bits;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a));
