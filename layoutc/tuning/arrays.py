@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,17 @@ PATTERN = (1 << 20) + 7     # elements drawn; they repeat at no power of two
 LARGEST_INTEGER = 100       # fits every type, and most index arrays
 
 
-def random_inputs(kernel: Kernel, extents: Mapping[str, int], seed: int = 0) -> list[Any]:
+def random_inputs(
+    kernel: Kernel, extents: Mapping[str, int], seed: int = 0, given: Mapping[str, Any] = MappingProxyType({})
+) -> list[Any]:
     """CuPy arrays for a kernel's inputs: numbers from the normal distribution, integers from 0 to 100.
+
+    ``given`` are NumPy's for some of them, by name, to take instead.
 
     Raises LayoutcError where one needs more memory than is free.
     """
-    return [_filled(tensor, tensor_shape(tensor, extents), seed + n) for n, tensor in enumerate(kernel.inputs)]
+    return [_sent(tensor, given[tensor.name]) if tensor.name in given
+            else _filled(tensor, tensor_shape(tensor, extents), seed + n) for n, tensor in enumerate(kernel.inputs)]
 
 
 def empty_outputs(kernel: Kernel, extents: Mapping[str, int]) -> list[Any]:
@@ -40,6 +46,12 @@ def _filled(tensor: Tensor, shape: tuple[int, ...], seed: int) -> Any:
     room[:whole].reshape(-1, pattern.size)[...] = pattern
     room[whole:] = pattern[:room.size - whole]
     return _typed(room, tensor, shape)
+
+
+def _sent(tensor: Tensor, array: Any) -> Any:
+    cupy: Any = importlib.import_module("cupy")
+    numbers = np.ascontiguousarray(array, numpy_dtype(tensor.type.name))
+    return cupy.asarray(numbers.reshape(-1).view(np.uint8)).view(numbers.dtype).reshape(numbers.shape)
 
 
 def _drawn(type: Type, count: int, seed: int) -> np.ndarray[Any, Any]:

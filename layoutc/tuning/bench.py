@@ -37,8 +37,11 @@ class Figure:
 class Bench:
     """Arrays of one shape for a kernel, and the copy that it is compared with."""
 
-    def __init__(self, kernel: Kernel, extents: Mapping[str, int], steps: int = 1, seed: int = 0) -> None:
-        """Make the arrays.
+    def __init__(
+        self, kernel: Kernel, extents: Mapping[str, int], steps: int = 1, seed: int = 0,
+        given: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make the arrays; ``given`` are NumPy's for some inputs, by name.
 
         Raises MissingToolError without CuPy or a GPU; LayoutcError where the kernel refuses these extents or the
         arrays do not fit.
@@ -49,7 +52,7 @@ class Bench:
         problem = cuda_problem()
         if problem:
             raise problem
-        self.inputs, self.outputs = random_inputs(meaning, extents, seed), empty_outputs(meaning, extents)
+        self.inputs, self.outputs = random_inputs(meaning, extents, seed, given or {}), empty_outputs(meaning, extents)
         self._before = emptied_cache()
         copied = max(self.bytes, SMALLEST_COPY)
         self.copy_rate = copied / copy_milliseconds(copied, self._before) / 1e6
