@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -16,16 +16,15 @@ from layoutc.arguments import (
     as_output,
     is_on_gpu,
     overlap,
-    overlaps_itself,
     refuse,
     signature_of,
     strides_in_elements,
 )
 from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda, problem_with
 from layoutc.backend.cuda import ReadyLaunch, current_device
-from layoutc.backend.types import numpy_dtype
 from layoutc.compiler import plan_kernel
 from layoutc.cuda_source import CudaSource
+from layoutc.new_arrays import check_strides, new_array
 from layoutc.plan.nodes import (
     ConstantArgument,
     ExtentArgument,
@@ -37,8 +36,9 @@ from layoutc.plan.nodes import (
     TensorArgument,
 )
 from layoutc.repeated import Form, Repeated, form_of
-from layoutc.resolve.binding import bind_extents, check_call, evaluate_index, tensor_shape
+from layoutc.resolve.binding import bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
+from layoutc.stepping import Spare, Turns, copy_steps, launches_of, plain, readable, twin
 
 MOST_BLOCKS = 2**31 - 1
 MOST_FORMS = 256            # of arguments whose launches are remembered
@@ -52,58 +52,70 @@ class Caller:
     kernel: Kernel
     schedule: Schedule | None
     target: Target
-    _texts: dict[Signature, tuple[Plan, CudaSource]]
-    _modules: dict[tuple[Signature, str, int], Module]
+    _texts: dict[tuple[Signature, int], tuple[Plan, CudaSource]]
+    _modules: dict[tuple[Signature, int, str, int], Module]
     _repeated: dict[tuple[int, Form], Repeated]
+    _spare: Spare = field(default_factory=Spare, init=False)
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel, schedule: Schedule | None, target: Target) -> Caller:
         """A caller that has made no text yet."""
         return cls(program, kernel, schedule, target, {}, {}, {})
 
-    def text(self, signature: Signature) -> tuple[Plan, CudaSource]:
-        """The plan and the text for arguments of a signature."""
-        if signature not in self._texts:
-            self._texts[signature] = plan_kernel(self.program, self.kernel, self.schedule, signature, self.target)
-        return self._texts[signature]
+    @property
+    def fused(self) -> int:
+        """Steps that a launch makes."""
+        return 1 if self.schedule is None else self.schedule.fuse
 
-    def module(self, signature: Signature, device: str) -> Module:
+    def text(self, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
+        """The plan and the text for arguments of a signature, of so many steps a launch (None: the schedule's own)."""
+        steps = self.fused if fused is None else fused
+        key = (signature, steps)
+        if key not in self._texts:
+            schedule = self.schedule if steps == self.fused else replace(self.schedule or Schedule(), fuse=steps)
+            self._texts[key] = plan_kernel(self.program, self.kernel, schedule, signature, self.target)
+        return self._texts[key]
+
+    def module(self, signature: Signature, device: str, fused: int | None = None) -> Module:
         """The compiled text, for the GPU that is current."""
-        key = (signature, device, current_device() if device == "cuda" else 0)
+        steps = self.fused if fused is None else fused
+        key = (signature, steps, device, current_device() if device == "cuda" else 0)
         if key not in self._modules:
-            _, cuda = self.text(signature)
+            _, cuda = self.text(signature, steps)
             self._modules[key] = load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
         return self._modules[key]
 
     def __call__(
-        self, values: Sequence[object], out: Sequence[object] | None, stream: object, device: str, run: Run | None
+        self, values: Sequence[object], out: Sequence[object] | None, stream: object, device: str, run: Run | None,
+        steps: int = 1,
     ) -> tuple[Array, ...]:
-        """The outputs, in their order, on the device of the inputs.
+        """The outputs after ``steps`` applications, in their order, on the device of the inputs.
 
         ``device`` is auto, cpu or cuda; ``run`` says how the CPU's threads are run.
         """
-        form = None if out is None or device == "cpu" else form_of((*values, *out))
+        form = None if out is None or device == "cpu" or steps != 1 else form_of((*values, *out))
         if form is not None and out is not None:
             known = self._repeated.get((len(values), form))
             if known is not None and known.launch((*values, *out), stream):
                 return tuple(out)
+        launches = launches_of(check_steps(self.kernel, steps), self.fused)
         inputs = self._inputs(values)
         extents = bind_extents(self.kernel, [a.shape for a in inputs])
         read = check_call(self.kernel, extents)
         far = read is not None and read.reach >= NARROW
         for tensor, array in zip(self.kernel.inputs, inputs, strict=True):
-            _check_strides(tensor, array, extents)
+            check_strides(tensor, array, extents)
         where = choose_device(device, [*inputs, *(out or ())])
         outputs = self._outputs(extents, out, inputs)
-        inputs = [a.view(np.uint8) if a.dtype == np.bool_ else a for a in inputs]      # any byte but 0 is true
+        inputs = [readable(a) for a in inputs]
         if where == "cuda":
-            ready = self._run_cuda(inputs, outputs, extents, far, stream)
+            ready = self._run_cuda(launches, inputs, outputs, extents, far, stream)
             if form is not None and ready is not None:
                 if len(self._repeated) == MOST_FORMS:
                     self._repeated.clear()
                 self._repeated[len(values), form] = ready
         else:
-            self._run_cpu(inputs, outputs, extents, far, run)
+            self._run_cpu(launches, inputs, outputs, extents, far, run)
         return outputs
 
     # ---- arguments
@@ -121,7 +133,7 @@ class Caller:
         tensors = self.kernel.outputs
         if out is None:
             on_gpu = [a for a in inputs if not isinstance(a, np.ndarray)]
-            return tuple(_new(t, tensor_shape(t, extents), bool(on_gpu), extents) for t in tensors)
+            return tuple(new_array(t, tensor_shape(t, extents), bool(on_gpu), extents) for t in tensors)
         if len(out) != len(tensors):
             raise refuse("argument-count", f"`out` takes {', '.join(t.name for t in tensors)}; {len(out)} were given")
         given = tuple(self._given(t, o, extents) for t, o in zip(tensors, out, strict=True))
@@ -132,48 +144,91 @@ class Caller:
 
     def _given(self, tensor: Tensor, value: object, extents: dict[str, int]) -> Array:
         array = as_output(tensor, value, tensor_shape(tensor, extents))
-        _check_strides(tensor, array, extents)
+        check_strides(tensor, array, extents)
         return array
 
     # ---- running
 
     def _run_cuda(
-        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool, stream: object
+        self, launches: list[int], inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
+        stream: object,
     ) -> Repeated | None:
         """Run on the device that is current; how to do the same with other arrays on it, where that needs no more."""
         import cupy
 
-        with stream_of(stream):
+        with stream_of(stream) as current:
+            if not launches:
+                copy_steps(self.kernel, inputs, outputs)
+                return None
             sent = [a if not isinstance(a, np.ndarray) else to_gpu(a) for a in inputs]
             targets = [o if not isinstance(o, np.ndarray) else cupy.empty(o.shape, o.dtype) for o in outputs]
-            made = [cupy.empty(t.shape, t.dtype) if any(overlap(t, a) for a in sent) else t for t in targets]
-            ready = self._launch("cuda", [*sent, *made], [*sent, *made], extents, far, inputs, None)
+            turns = Turns.of(self.kernel, len(launches))
+            made = [cupy.empty(t.shape, t.dtype) if any(overlap(t, a) for a in turns.alive(k, sent)) else t
+                    for k, t in enumerate(targets)]
+            key = (current_device(), current.ptr)
+            second = self._spare.take(key, made) if len(launches) > 1 else made
+            ready = self._launch_all("cuda", launches, sent, made, second, extents, far, inputs, None)
+            if len(launches) > 1:
+                self._spare.keep(key, second)
             for output, target, result in zip(outputs, targets, made, strict=True):
                 if result is not target:
                     target[...] = result
                 if isinstance(output, np.ndarray):
                     output[...] = cupy.asnumpy(target)
-            if ready is None or any(a is not b for a, b in zip((*sent, *made), (*inputs, *outputs), strict=True)):
+            same = all(a is b for a, b in zip((*sent, *made), (*inputs, *outputs), strict=True))
+            if ready is None or len(launches) > 1 or not same:
                 return None
             return Repeated.of(ready, (*sent, *made), len(sent))
 
     def _run_cpu(
-        self, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool, run: Run | None
+        self, launches: list[int], inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
+        run: Run | None,
     ) -> None:
+        if not launches:
+            copy_steps(self.kernel, inputs, outputs)
+            return
         strict = [t.strides is not None for t in (*self.kernel.inputs, *self.kernel.outputs)]
         held = [guarded(a, keep_strides=s) for a, s in zip([*inputs, *outputs], strict, strict=True)]
-        self._launch("cpu", [g.array for g in held], held, extents, far, inputs, run)
-        for output, result in zip(outputs, held[len(inputs):], strict=True):
+        sources, made = held[:len(inputs)], held[len(inputs):]
+        second = made if len(launches) < 2 else [
+            guarded(twin(o), keep_strides=s) for o, s in zip(outputs, strict[len(inputs):], strict=True)]
+        self._launch_all("cpu", launches, sources, made, second, extents, far, inputs, run)
+        for output, result in zip(outputs, made, strict=True):
             output[...] = result.array
 
+    def _launch_all(
+        self, device: str, launches: list[int], given: Sequence[Any], first: Sequence[Any], second: Sequence[Any],
+        extents: dict[str, int], far: bool, inputs: list[Array], run: Run | None,
+    ) -> list[ReadyLaunch] | None:
+        """One launch after the other, each from what the one before wrote; what repeats the last one."""
+        turns = Turns.of(self.kernel, len(launches))
+        known: dict[tuple[bool, bool, int], list[ReadyLaunch] | None] = {}
+        ready: list[ReadyLaunch] | None = None
+        for number, fused in enumerate(launches):
+            sources = [readable(a) for a in turns.sources(number, given, first, second)]
+            targets = turns.targets(number, first, second)
+            key = (number == 0, turns.is_second(number), fused)
+            ready = known.get(key)
+            if ready is not None:
+                for launch in ready:
+                    launch((*sources, *targets))
+                continue
+            for target in targets:
+                if isinstance(target, Guarded):
+                    target.forget()
+            by_value = inputs if number == 0 else [plain(a) for a in sources]
+            ready = known[key] = self._launch(device, (*sources, *targets), extents, far, by_value, run, fused)
+        return ready
+
     def _launch(
-        self, device: str, arrays: list[Array], passed: Sequence[Array | Guarded], extents: dict[str, int],
-        far: bool, given: list[Array], run: Run | None,
+        self, device: str, passed: Sequence[Array | Guarded], extents: dict[str, int], far: bool, given: list[Array],
+        run: Run | None, fused: int,
     ) -> list[ReadyLaunch] | None:
         """Launch the passes; on a GPU also what repeats them, where no array is passed by value."""
+        arrays = [plain(a) for a in passed]
         signature = signature_of(self.kernel, arrays, far)
-        plan, _ = self.text(signature)
-        module: Any = self.module(signature, device)
+        plan, _ = self.text(signature, fused)
+        module: Any = self.module(signature, device, fused)
         if run is not None and device == "cpu":
             module = module.with_run(run)
         names = [t.name for t in (*self.kernel.inputs, *self.kernel.outputs)]
@@ -249,44 +304,6 @@ def choose_device(device: str, arrays: Sequence[object]) -> str:
 def gpu_is_usable() -> bool:
     """Whether ``auto`` means the GPU."""
     return problem_with("cuda") is None
-
-
-def _new(tensor: Tensor, shape: tuple[int, ...], on_gpu: bool, extents: dict[str, int]) -> Array:
-    dtype = numpy_dtype(tensor.type.name)
-    if tensor.strides is not None:
-        return _strided(tensor, shape, on_gpu, extents)
-    if on_gpu:
-        import cupy
-
-        return cupy.empty(shape, dtype)
-    return np.empty(shape, dtype)
-
-
-def _strided(tensor: Tensor, shape: tuple[int, ...], on_gpu: bool, extents: dict[str, int]) -> Array:
-    """An output in the strides that the kernel insists on."""
-    strides = [int(evaluate_index(s, extents)) for s in tensor.strides or ()]
-    if any(s <= 0 and n > 1 for s, n in zip(strides, shape, strict=True)):
-        raise refuse("argument-strides", f"`{tensor.name}` asks for strides that are not above 0; pass `out`")
-    dtype = numpy_dtype(tensor.type.name)
-    room = 1 + sum(s * max(n - 1, 0) for s, n in zip(strides, shape, strict=True))
-    if on_gpu:
-        import cupy
-
-        flat = cupy.empty(room, dtype)
-        return cupy.lib.stride_tricks.as_strided(flat, shape, [s * dtype.itemsize for s in strides])
-    made = np.lib.stride_tricks.as_strided(np.empty(room, dtype), shape, [s * dtype.itemsize for s in strides])
-    if overlaps_itself(made):
-        raise refuse("argument-strides", f"elements of `{tensor.name}` would share their places in memory")
-    return made
-
-
-def _check_strides(tensor: Tensor, array: Array, extents: dict[str, int]) -> None:
-    if tensor.strides is None or not array.size:
-        return
-    wanted = tuple(evaluate_index(s, extents) for s in tensor.strides)
-    found = strides_in_elements(array)
-    if any(w != f and n > 1 for w, f, n in zip(wanted, found, array.shape, strict=True)):
-        raise refuse("argument-strides", f"`{tensor.name}` has strides {found} in elements, the kernel wants {wanted}")
 
 
 def to_gpu(array: np.ndarray[Any, Any]) -> Array:

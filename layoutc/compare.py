@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from layoutc.reference.bounded import Bounded
 from layoutc.reference.enclosure import Enclosure, between
-from layoutc.reference.evaluate import Evaluation, bind_call
+from layoutc.reference.evaluate import bind_call, values_after
 from layoutc.reference.numbers import load, store, stored_dtype
 from layoutc.resolve.program import Const, Kernel, Read, Tensor, Value, Where
 from layoutc.resolve.types import Type
@@ -73,7 +73,9 @@ class Mismatch:
         return f"{place} is {self.got}, expected {right}{also}"
 
 
-def expected(kernel: Kernel, inputs: Sequence[Array], *, fused: bool = True) -> tuple[Expected, ...]:
+def expected(
+    kernel: Kernel, inputs: Sequence[Array], *, fused: bool = True, steps: int = 1
+) -> tuple[Expected, ...]:
     """What each output of a call may hold, from the same evaluation as ``evaluate`` with enclosures for numbers.
 
     ``fused``: products of sums over constant ranges are accumulated by fma, as generated code does;
@@ -81,22 +83,25 @@ def expected(kernel: Kernel, inputs: Sequence[Array], *, fused: bool = True) -> 
     """
     extents = bind_call(kernel, inputs)
     with np.errstate(all="ignore"):
-        enclosures = Evaluation(kernel, extents, inputs, Bounded(fused)).outputs()
+        enclosures = values_after(kernel, extents, inputs, Bounded(fused), steps)
+        moved = {e.output: _moves(e.value, kernel) for e in kernel.equations}
+        stepped = all(moved[output] for _, output in kernel.steps)
         return tuple(
-            _expected(kernel, tensor, equation.value, enclosure)
-            for tensor, equation, enclosure in zip(kernel.outputs, kernel.equations, enclosures, strict=True)
+            _expected(tensor, enclosure, steps == 0 or (moved[tensor.name] and (steps == 1 or stepped)))
+            for tensor, enclosure in zip(kernel.outputs, enclosures, strict=True)
         )
 
 
 def compare(
-    kernel: Kernel, inputs: Sequence[Array], got: Sequence[Array], *, limit: int = 16, fused: bool = True
+    kernel: Kernel, inputs: Sequence[Array], got: Sequence[Array], *, limit: int = 16, fused: bool = True,
+    steps: int = 1,
 ) -> list[Mismatch]:
-    """The first ``limit`` elements of the outputs ``got`` that no conforming run gives; none: all is well.
+    """The first ``limit`` elements of the outputs ``got`` of ``steps`` that no conforming run gives; none: all is well.
 
     A NaN equals any NaN, and zeros of both signs are equal unless the output is a mere copy.
     Raises ValueError where an output has another shape or dtype than the kernel's.
     """
-    return list(islice(_mismatches(expected(kernel, inputs, fused=fused), got), limit))
+    return list(islice(_mismatches(expected(kernel, inputs, fused=fused, steps=steps), got), limit))
 
 
 def _mismatches(wanted: Sequence[Expected], got: Sequence[Array]) -> Iterator[Mismatch]:
@@ -120,11 +125,11 @@ def _right(want: Expected, values: Array) -> NDArray[np.bool_]:
     return np.asarray(right)
 
 
-def _expected(kernel: Kernel, tensor: Tensor, value: Value, enclosure: Enclosure) -> Expected:
+def _expected(tensor: Tensor, enclosure: Enclosure, moved: bool) -> Expected:
     low, high = (load(store(end, tensor.type), tensor.type) for end in (enclosure.low, enclosure.high))
     stored = between(low, high, enclosure.nan)
     nan = stored.may_be_nan
-    return Expected(tensor.name, tensor.type, low, high, nan, _moves(value, kernel))
+    return Expected(tensor.name, tensor.type, low, high, nan, moved)
 
 
 def _moves(value: Value, kernel: Kernel) -> bool:

@@ -17,6 +17,7 @@ from layoutc.parse.reading import read_source
 from layoutc.plan.nodes import Plan, Target
 from layoutc.redistribution import Redistribution
 from layoutc.reference import evaluate
+from layoutc.resolve.binding import check_steps
 from layoutc.resolve.program import Kernel as ResolvedKernel
 from layoutc.resolve.program import Program, Schedule
 from layoutc.source import Source
@@ -46,20 +47,18 @@ class Kernel:
             out: where to write instead, an array or a tuple of as many as there are outputs.
             stream: a CUDA stream (CuPy's, PyTorch's, an address); of no effect on the CPU.
             schedule: the name of a schedule; None is the default one.
-            steps: of a kernel with ``step``, how often it is applied.
+            steps: of a kernel with ``step``, how often it is applied; after 0 steps the outputs are copies.
             device: ``auto`` (the GPU where there is a usable one), ``cpu`` or ``cuda``.
             run: how the CPU runs the threads: seed, order, limits.
 
         Raises:
             LayoutcError: an argument does not fit, or what was asked for cannot be done.
         """
-        if steps != 1:
-            raise LayoutcError([Diagnostic("no-steps", f"`{self._kernel.name}` has no `step`; `steps` must be 1")])
         if device not in ("auto", "cpu", "cuda"):
             raise LayoutcError([Diagnostic("unknown-device", f"there is no device `{device}`",
                                            help="use auto, cpu or cuda")])
         wanted = None if out is None else tuple(out) if isinstance(out, tuple | list) else (out,)
-        outputs = self.caller(schedule)(tensors, wanted, stream, device, run)
+        outputs = self.caller(schedule)(tensors, wanted, stream, device, run, check_steps(self._kernel, steps))
         given = wanted if wanted is not None else outputs
         return given[0] if len(given) == 1 else tuple(given)
 
@@ -80,11 +79,11 @@ class Kernel:
                                            help=help)])
         return found
 
-    def reference(self, *tensors: Any) -> Any:
+    def reference(self, *tensors: Any, steps: int = 1) -> Any:
         """The NumPy meaning of the same call; NumPy arrays in and out."""
         if len(tensors) == len(self._kernel.inputs):
             tensors = tuple(as_array(t, v) for t, v in zip(self._kernel.inputs, tensors, strict=True))
-        outputs = evaluate(self._kernel, tensors)
+        outputs = evaluate(self._kernel, tensors, check_steps(self._kernel, steps))
         return outputs[0] if len(outputs) == 1 else outputs
 
     def explain(

@@ -114,6 +114,14 @@ def test_one_step_is_what_a_kernel_without_step_takes(on: tuple[str, str]) -> No
     assert invoke("run", "two.layout", "half", "--in", "x=[1]", "--steps", "2", *on).exit_code == 2
 
 
+def test_steps_are_made_one_after_the_other(on: tuple[str, str], folder: Path) -> None:
+    grow = "kernel grow(u: i32[N]) -> (v: i32[N]) { edge u = wrap  v[i] = u[i] + u[i - 1]  step u = v }"
+    (folder / "grow.layout").write_text(grow)
+    words = ("run", "grow.layout", "--in", "u=[1, 0, 0, 0, 0]", "--json", *on)
+    for steps, row in ((0, [1, 0, 0, 0, 0]), (1, [1, 1, 0, 0, 0]), (4, [1, 4, 6, 4, 1])):
+        assert json.loads(invoke(*words, "--steps", str(steps)).stdout) == {"v": row}
+
+
 # ---- arrays from files
 
 

@@ -31,8 +31,8 @@ class FaultyCaller(Caller):
 
     mutant: Mutant | None = None
 
-    def text(self, signature: Signature) -> tuple[Plan, CudaSource]:
-        plan, cuda = Caller.text(self, signature)
+    def text(self, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
+        plan, cuda = Caller.text(self, signature, fused)
         assert self.mutant is not None
         return plan, replace(cuda, text=cuda.text.replace(self.mutant.old, self.mutant.new))
 

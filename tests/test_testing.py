@@ -102,8 +102,8 @@ def flipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every text reads the window flipped."""
     honest = Caller.text
 
-    def text(self: Caller, signature: Signature) -> tuple[Plan, CudaSource]:
-        plan, cuda = honest(self, signature)
+    def text(self: Caller, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
+        plan, cuda = honest(self, signature, fused)
         return plan, replace(cuda, text=cuda.text.replace("w[u * ", "w[(2 - u) * "))
 
     monkeypatch.setattr(Caller, "text", text)

@@ -50,6 +50,9 @@ class Arithmetic(Protocol[V]):
     def load(self, array: Array, type: Type) -> V:
         """Elements of an argument, or indices."""
 
+    def stored(self, value: V, type: Type) -> V:
+        """What is read again of a value that was stored as elements of a type."""
+
     def pick(self, value: V, select: Callable[[Array], Array]) -> V:
         """A selection of points; ``select`` moves elements only."""
 
@@ -97,6 +100,10 @@ class Plain:
     def load(self, array: Array, type: Type) -> Array:
         """Elements of an argument, or indices."""
         return numbers.load(array, type)
+
+    def stored(self, value: Array, type: Type) -> Array:
+        """What is read again of a value that was stored."""
+        return numbers.load(numbers.store(value, type), type)
 
     def pick(self, value: Array, select: Callable[[Array], Array]) -> Array:
         """A selection of points."""

@@ -38,6 +38,11 @@ class Bounded:
         """Elements of an argument, or indices."""
         return exactly(numbers.load(array, type))
 
+    def stored(self, value: Enclosure, type: Type) -> Enclosure:
+        """What is read again of a value that was stored: rounding is monotone."""
+        low, high = (numbers.load(numbers.store(end, type), type) for end in (value.low, value.high))
+        return exactly(low) if value.exact else between(low, high, value.nan)
+
     def pick(self, value: Enclosure, select: Callable[[Array], Array]) -> Enclosure:
         """A selection of points."""
         if value.exact:

@@ -28,7 +28,7 @@ from layoutc.reference.boxes import (
 )
 from layoutc.reference.edges import gather, locate
 from layoutc.reference.numbers import store, stored_dtype
-from layoutc.resolve.binding import Extents, bind_extents, check_call, tensor_shape
+from layoutc.resolve.binding import Extents, bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.demand import WITHOUT_IDENTITY, demand, demand_of_let
 from layoutc.resolve.program import (
     Binary,
@@ -57,17 +57,31 @@ V = TypeVar("V")
 IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "count": 0}
 
 
-def evaluate(kernel: Kernel, inputs: Sequence[Array]) -> tuple[Array, ...]:
-    """The outputs of one application of a kernel, from NumPy arrays in the order of its inputs.
+def evaluate(kernel: Kernel, inputs: Sequence[Array], steps: int = 1) -> tuple[Array, ...]:
+    """The outputs of a kernel after ``steps`` applications, from NumPy arrays in the order of its inputs.
 
     Input arrays have the kernel's element types and any strides; outputs are new and C-contiguous.
-    Raises LayoutcError where the call is refused (see ``check_call``), an array has another type
+    Raises LayoutcError where the call is refused (see ``check_call`` and ``check_steps``), an array has another type
     (``type-mismatch``), or a min, max or median is over nothing.
     """
     extents = bind_call(kernel, inputs)
     with np.errstate(all="ignore"):
-        values = Evaluation(kernel, extents, inputs, Plain()).outputs()
+        values = values_after(kernel, extents, inputs, Plain(), steps)
         return tuple(store(v, tensor.type) for v, tensor in zip(values, kernel.outputs, strict=True))
+
+
+def values_after(
+    kernel: Kernel, extents: Extents, inputs: Sequence[Array], arithmetic: Arithmetic[V], steps: int
+) -> list[V]:
+    """The held values of each output after ``steps`` applications, each of them to what the one before stored."""
+    values = {t.name: arithmetic.load(a, t.type) for t, a in zip(kernel.inputs, inputs, strict=True)}
+    made = {v: values[u] for u, v in kernel.steps}
+    for _ in range(check_steps(kernel, steps)):
+        before = {u: made[v] for u, v in kernel.steps}
+        values |= before
+        found = Evaluation(kernel, extents, values, arithmetic).outputs()
+        made = {t.name: arithmetic.stored(v, t.type) for t, v in zip(kernel.outputs, found, strict=True)}
+    return [made[t.name] for t in kernel.outputs]
 
 
 def bind_call(kernel: Kernel, inputs: Sequence[Array]) -> dict[str, int]:
@@ -107,17 +121,17 @@ class Evaluation(Generic[V]):
     """One call of one kernel. Lets are evaluated once, over the box that is read of them."""
 
     def __init__(
-        self, kernel: Kernel, extents: Extents, inputs: Sequence[Array], arithmetic: Arithmetic[V]
+        self, kernel: Kernel, extents: Extents, inputs: Mapping[str, V], arithmetic: Arithmetic[V]
     ) -> None:
         self._kernel = kernel
         self._extents = extents
         self._arithmetic = arithmetic
         self._stages = {s.name: s for s in kernel.stages}
         self._held: dict[str, Held[V]] = {}
-        for tensor, array in zip(kernel.inputs, inputs, strict=True):
-            origin = (0,) * array.ndim
-            values = arithmetic.load(array, tensor.type)
-            self._held[tensor.name] = Held(values, origin, origin, array.shape, tensor.edges)
+        for tensor in kernel.inputs:
+            shape = tensor_shape(tensor, extents)
+            origin = (0,) * len(shape)
+            self._held[tensor.name] = Held(inputs[tensor.name], origin, origin, shape, tensor.edges)
 
     def outputs(self) -> list[V]:
         """The held values of each output, over its extents."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
+from operator import index
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.resolve.demand import Demand, demand
@@ -13,7 +14,7 @@ from layoutc.resolve.program import Extent, Kernel, Sides, Tensor
 MEMORY = 2**47              # bytes that a process can address
 SUBSCRIPT = 2**63 - 2**32   # the rest is room for tiles and halos
 
-__all__ = ["Extents", "bind_extents", "check_call", "evaluate_index", "tensor_shape"]
+__all__ = ["Extents", "bind_extents", "check_call", "check_steps", "evaluate_index", "tensor_shape"]
 
 
 def bind_extents(kernel: Kernel, shapes: Sequence[Sequence[int]]) -> dict[str, int]:
@@ -84,6 +85,27 @@ def check_call(kernel: Kernel, extents: Extents) -> Demand | None:
     if wrong:
         raise LayoutcError(wrong)
     return read
+
+
+def check_steps(kernel: Kernel, steps: object) -> int:
+    """How often a kernel is to be applied; ``steps`` is any integer from 0 on.
+
+    Raises LayoutcError: ``no-steps`` (a kernel without ``step`` is applied once; an output that no step names has no
+    value after 0 steps), ``bad-steps`` (no such number).
+    """
+    try:
+        count = -1 if isinstance(steps, bool) else index(steps)     # type: ignore[arg-type]
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise _error("bad-steps", f"`steps` is an integer from 0 on, not {steps!r:.40}")
+    if not kernel.steps and count != 1:
+        raise _error("no-steps", f"`{kernel.name}` has no `step`; `steps` must be 1")
+    made = {output for _, output in kernel.steps}
+    loose = [t.name for t in kernel.outputs if t.name not in made]
+    if count == 0 and loose:
+        raise _error("no-steps", f"after 0 steps `{loose[0]}` has no value: no `step` of `{kernel.name}` names it")
+    return count
 
 
 def _empty_folds(kernel: Kernel, read: Demand, extents: Extents) -> Iterator[Diagnostic]:

@@ -58,6 +58,8 @@ SLUGS = {
     "empty-reduction": "a minimum, a maximum or a median of nothing",
     "require": "a requirement that never holds",
     "negative-extent": "an extent that is always negative",
+    "bad-step": "a step between an input and an output that cannot stand for each other",
+    "duplicate-step": "an input or an output that is stepped twice",
     # types
     "type": "operands or a destination whose types do not go together",
     "integer-division": "`/` on integers",

@@ -20,6 +20,7 @@ from layoutc.resolve.expressions import Expressions, Scope, Target
 from layoutc.resolve.lets import domain_of, lets_in_order, written_ranges
 from layoutc.resolve.names import names_in
 from layoutc.resolve.program import Binder, Check, Const, Equation, Kernel, Schedule, Sides, Stage, Tensor, Value
+from layoutc.resolve.steps import steps_of
 from layoutc.resolve.tensors import AxisRange, Holder, bound_extents, declare, first_declared
 from layoutc.resolve.types import BOOL
 from layoutc.source import Span
@@ -99,10 +100,7 @@ class KernelResolver:
         stages = self._stages(domains)
         values = [e for output in self.written.outputs for e in self._equation(output, equations)]
         sides = {name: edge_rules.sides_of(self.x, self.holders[name], of) for name, of in edges.items()}
-        for step in self._clauses(syntax.Step):
-            self.errors.report(
-                "not-supported-yet", step.span, "`step` is not supported yet", "this clause", help="leave it out"
-            )
+        steps = steps_of(self.x, self.holders, self._clauses(syntax.Step))
         if self.errors.met > before:
             return None
         kernel = Kernel(
@@ -114,6 +112,7 @@ class KernelResolver:
             equations=tuple(values),
             checks=(*requires, *self.typing.checks),
             schedules=schedules,
+            steps=steps,
             span=self.written.span,
         )
         if not check_depth(kernel.stages, self.errors):

@@ -271,6 +271,7 @@ class Schedule:
     vector: int | None = None                   # elements a memory access at most
     shared_budget: int | None = None            # bytes
     unroll: tuple[str, ...] = ()                # index names
+    fuse: int = 1                               # steps a launch
     loads: tuple[AccessLayout, ...] = ()        # each input at most once
     stores: tuple[AccessLayout, ...] = ()       # each output at most once
     span: Span = place()

@@ -13,7 +13,7 @@ from layoutc.module import Kernel
 
 
 def assert_matches_numpy(
-    kernel: Kernel, *arrays: Any, schedule: str | None = None, device: str = "auto", seed: int = 0
+    kernel: Kernel, *arrays: Any, schedule: str | None = None, device: str = "auto", seed: int = 0, steps: int = 1
 ) -> None:
     """Call a kernel and compare: bit for bit where the arithmetic is exact, else within stated bounds.
 
@@ -23,6 +23,7 @@ def assert_matches_numpy(
         schedule: the name of a schedule; None is the default.
         device: ``auto``, ``cpu`` or ``cuda``.
         seed: draws the order of threads on the CPU.
+        steps: of a kernel with ``step``, how often it is applied.
 
     Raises:
         AssertionError: an output differs; the message names elements, what they are and what they may be.
@@ -31,8 +32,8 @@ def assert_matches_numpy(
     inputs = [
         a if isinstance(a, np.ndarray) else np.asarray(a, numpy_dtype(t.type.name))
         for t, a in zip(kernel.meaning.inputs, arrays, strict=True)]
-    got = kernel(*inputs, schedule=schedule, device=device, run=Run(seed))
-    wrong = compare(kernel.meaning, inputs, got if isinstance(got, tuple) else (got,))
+    got = kernel(*inputs, schedule=schedule, device=device, run=Run(seed), steps=steps)
+    wrong = compare(kernel.meaning, inputs, got if isinstance(got, tuple) else (got,), steps=steps)
     if wrong:
         lines = "\n".join(f"  {w}" for w in wrong)
         raise AssertionError(f"{kernel.meaning.name} differs from its NumPy meaning:\n{lines}")

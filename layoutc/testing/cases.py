@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
-from layoutc.resolve.binding import evaluate_index, tensor_shape
+from layoutc.resolve.binding import check_steps, evaluate_index, tensor_shape
 from layoutc.resolve.program import Kernel, Tensor
 from layoutc.testing.fills import Array, Fill
 from layoutc.testing.memory import Form, Placed, place
@@ -35,6 +35,7 @@ class Case:
     schedule: str | None = None
     seed: int = 0                       # of the order of threads
     order: str = "random"
+    steps: int = 1
 
     def to_json(self, kernel: Kernel) -> str:
         """One line; what is as usual is left out."""
@@ -44,9 +45,9 @@ class Case:
         said["forms"] = {t.name: f.as_json() for t, f in zip(tensors, self.forms, strict=True) if f != Form()}
         if self.out.given:
             said["out"] = {"over": self.out.over, "shift": self.out.shift} if self.out.over else "given"
-        said |= {"schedule": self.schedule, "seed": self.seed, "order": self.order}
-        usual: dict[str, Any] = {"seed": 0, "order": "random"}
-        return json.dumps({key: value for key, value in said.items() if value and usual.get(key) != value})
+        said |= {"schedule": self.schedule, "seed": self.seed, "order": self.order, "steps": self.steps}
+        usual: dict[str, Any] = {"seed": 0, "order": "random", "steps": 1}
+        return json.dumps({k: v for k, v in said.items() if (v != usual[k] if k in usual else v)})
 
     @classmethod
     def from_json(cls, text: str, kernel: Kernel) -> Case:
@@ -69,7 +70,8 @@ class Case:
             fills=tuple(Fill.parse(fills.get(t.name, "count")) for t in kernel.inputs),
             forms=tuple(Form.from_json(forms.get(t.name, {})) for t in tensors),
             out=Out(out is not None, over.get("over"), int(over.get("shift", 0))),
-            schedule=said.get("schedule"), seed=int(said.get("seed", 0)), order=said.get("order", "random"))
+            schedule=said.get("schedule"), seed=int(said.get("seed", 0)), order=said.get("order", "random"),
+            steps=check_steps(kernel, said.get("steps", 1)))
 
 
 @dataclass(frozen=True, slots=True)

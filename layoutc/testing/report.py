@@ -46,6 +46,7 @@ class Report:
         lines = [f"{self.kernel}: {failure.what} (example {self.examples}, seed {self.seed})"]
         extents = ", ".join(f"{name} = {n}" for name, n in case.extents) or "none"
         lines += [f"  schedule: {failure.way}", f"  extents: {extents}"]
+        lines += [f"  steps: {case.steps}"] if case.steps != 1 else []
         lines += [f"  {line}" for line in arrays_text(failure)]
         lines += [f"  {line}" for line in _forms(failure)]
         lines += [f"  {m}" for m in failure.mismatches[:MOST_SHOWN]]

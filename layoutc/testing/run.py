@@ -46,7 +46,7 @@ def run_case(way: Way, case: Case, device: str) -> Failure | None:
     except LayoutcError as error:
         first = error.diagnostics[0]
         return Failure(way, case, f"{first.slug}: {first.message}", details=str(error), inputs=inputs)
-    found = compare(way.kernel, inputs, got)
+    found = compare(way.kernel, inputs, got, steps=case.steps)
     if found:
         what = f"{way.kernel.name} differs from its NumPy meaning"
         return Failure(way, case, what, tuple(found), inputs=inputs)
@@ -56,13 +56,13 @@ def run_case(way: Way, case: Case, device: str) -> Failure | None:
 
 def _call(way: Way, made: Arguments, case: Case, device: str) -> list[Array]:
     if device == "cuda":
-        return _call_on_gpu(way, made)
+        return _call_on_gpu(way, made, case.steps)
     out = None if made.outputs is None else [p.view() for p in made.outputs]
     run = Run(case.seed, case.order)
-    return list(way.caller([p.view() for p in made.inputs], out, None, device, run))
+    return list(way.caller([p.view() for p in made.inputs], out, None, device, run, case.steps))
 
 
-def _call_on_gpu(way: Way, made: Arguments) -> list[Array]:
+def _call_on_gpu(way: Way, made: Arguments, steps: int) -> list[Array]:
     """The same memory on the GPU, brought back after the call."""
     import cupy
 
@@ -74,7 +74,7 @@ def _call_on_gpu(way: Way, made: Arguments) -> list[Array]:
         return cupy.ndarray(placed.shape, placed.buffer.dtype, pointer, [s * size for s in placed.strides])
 
     out = None if made.outputs is None else [sent(p) for p in made.outputs]
-    got = way.caller([sent(p) for p in made.inputs], out, None, "cuda", None)
+    got = way.caller([sent(p) for p in made.inputs], out, None, "cuda", None, steps)
     for placed in (*made.inputs, *(made.outputs or ())):
         placed.buffer.view(np.uint8)[...] = cupy.asnumpy(buffers[id(placed.buffer)])
     return [cupy.asnumpy(g) for g in got]

@@ -15,6 +15,7 @@ from layoutc.testing.memory import Form
 def simpler_cases(case: Case, kernel: Kernel) -> Iterator[Case]:
     """The same case with one thing about it simpler; what helps a reader most comes first."""
     yield from (replace(case, schedule=s) for s in simpler_schedules(case.schedule, kernel))
+    yield from (replace(case, steps=n) for n in sorted({1, case.steps - 1}) if 0 < n < case.steps)
     yield from _with_forms(case)
     for k, fill in enumerate(case.fills):
         if fill != Fill():

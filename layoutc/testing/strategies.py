@@ -97,7 +97,18 @@ def _call(pick: Pick, prepared: Sequence[Prepared], outputs: bool) -> tuple[int,
     forms = tuple(pick(forms) for forms in pick(chosen.choices))
     out = _out(pick, kernel) if outputs else Out()
     seed, order = pick(range(ORDER_SEEDS)), pick(ORDERS)
-    return number, Case(tuple(extents.items()), fills, forms, out, chosen.way.schedule, seed, order)
+    steps = pick(steps_worth_testing(chosen.way)) if outputs else 1
+    return number, Case(tuple(extents.items()), fills, forms, out, chosen.way.schedule, seed, order, steps)
+
+
+def steps_worth_testing(way: Way) -> tuple[int, ...]:
+    """1, and of a kernel with steps none, a few, and what lies around a launch's worth."""
+    if not way.kernel.steps:
+        return (1,)
+    fused = way.caller.fused
+    made = {v for _, v in way.kernel.steps}
+    least = 0 if all(t.name in made for t in way.kernel.outputs) else 1
+    return tuple(dict.fromkeys(n for n in (1, 2, 3, 0, fused, fused - 1, fused + 1, 2 * fused + 1) if n >= least))
 
 
 def _fill(pick: Pick) -> Fill:
