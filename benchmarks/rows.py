@@ -73,6 +73,17 @@ BOX_3D = """kernel k(x: f32[D, H, W], w: f32[3, 3, 3]) -> (y: f32[D, H, W]) {
     y[i, j, l] = sum(t in 0..3, u in 0..3, v in 0..3) w[t, u, v] * x[i + t - 1, j + u - 1, l + v - 1]
 }"""
 TRANSPOSE = "kernel k(x: f32[H, W]) -> (y: f32[W, H]) { y[j, i] = x[i, j] }"
+HEAT = """kernel k(u: f32[H, W], c: f32[]) -> (v: f32[H, W]) {
+    edge u = constant(0)
+    v[i, j] = u[i, j] + c[] * (u[i-1, j] + u[i+1, j] + u[i, j-1] + u[i, j+1] - 4*u[i, j])
+    step u = v
+}"""
+HEAT_3D = """kernel k(u: f32[D, H, W], c: f32[]) -> (v: f32[D, H, W]) {
+    edge u = constant(0)
+    v[i, j, l] = u[i, j, l] + c[] * (u[i-1, j, l] + u[i+1, j, l] + u[i, j-1, l] + u[i, j+1, l] + u[i, j, l-1]
+        + u[i, j, l+1] - 6*u[i, j, l])
+    step u = v
+}"""
 
 
 def fields(n: int) -> str:
@@ -135,4 +146,6 @@ ROWS = (
       for edge in EDGES),
     _layer_row(32, 256, 28, 256, "bf16", None),
     _layer_row(32, 64, 56, 64, "f32", None),
+    Row("heat, 64 steps, 8192²", HEAT, HALF_PLANE, "", "copy", 2.0, SMALL_PLANE, steps=64),
+    Row("heat, 64 steps, 512³", HEAT_3D, {"D": 512, "H": 512, "W": 512}, "", "copy", 1.5, SMALL_CUBE, steps=64),
 )
