@@ -180,13 +180,14 @@ def signature_of(kernel: Kernel, arrays: Sequence[Array], far: bool = False) -> 
     """What the text may rely on for these arrays, in the order inputs, outputs; ``far``: subscripts need 64 bits."""
     tensors = (*kernel.inputs, *kernel.outputs)
     return Signature(
-        wide=far or any(_is_wide(a) for a in arrays),
+        wide=far or any(is_wide(a) for a in arrays),
         unit=tuple(_is_unit(a) for a in arrays),
         vectors=tuple(_vector(a) for a, _ in zip(arrays, tensors, strict=True)),
     )
 
 
-def _is_wide(array: Array) -> bool:
+def is_wide(array: Array) -> bool:
+    """Whether places in an array, with a halo around them, leave 32 bits, counted in elements."""
     strides = strides_in_elements(array)
     reach = sum(abs(stride) * int(extent) for extent, stride in zip(array.shape, strides, strict=True))
     return reach >= NARROW or any(int(extent) >= NARROW_EXTENT for extent in array.shape)

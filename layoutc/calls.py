@@ -15,12 +15,13 @@ from layoutc.arguments import (
     as_array,
     as_output,
     is_on_gpu,
+    is_wide,
     overlap,
     refuse,
     signature_of,
     strides_in_elements,
 )
-from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda, problem_with
+from layoutc.backend import Guarded, Module, Run, distinct, guarded, load_cpu, load_cuda, problem_with
 from layoutc.backend.cuda import ReadyLaunch, current_device
 from layoutc.compiler import plan_kernel
 from layoutc.cuda_source import CudaSource
@@ -189,6 +190,7 @@ class Caller:
             return
         strict = [t.strides is not None for t in (*self.kernel.inputs, *self.kernel.outputs)]
         held = [guarded(a, keep_strides=s) for a, s in zip([*inputs, *outputs], strict, strict=True)]
+        far = far or any(is_wide(a) for a in (*inputs, *outputs))       # a guarded copy is narrower
         sources, made = held[:len(inputs)], held[len(inputs):]
         second = made if len(launches) < 2 else [
             guarded(twin(o), keep_strides=s) for o, s in zip(outputs, strict[len(inputs):], strict=True)]
@@ -310,9 +312,7 @@ def to_gpu(array: np.ndarray[Any, Any]) -> Array:
     """A copy on the GPU; strides of 0 stay."""
     import cupy
 
-    small = array[tuple(slice(0, 1) if s == 0 and n > 1 else slice(None)
-                        for s, n in zip(array.strides, array.shape, strict=True))]
-    return cupy.broadcast_to(cupy.asarray(small), array.shape)
+    return cupy.broadcast_to(cupy.asarray(distinct(array)), array.shape)
 
 
 def stream_of(stream: object) -> Any:

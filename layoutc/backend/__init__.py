@@ -9,7 +9,7 @@ from layoutc.backend.compilers import find_compiler
 from layoutc.backend.cpu import CpuModule, Run, load_cpu
 from layoutc.backend.cuda import CudaModule, cuda_problem, load_cuda
 from layoutc.backend.errors import BuildError, KernelFault, MissingToolError
-from layoutc.backend.guarded import Guarded, guarded
+from layoutc.backend.guarded import Guarded, distinct, guarded
 
 __all__ = [
     "BuildError",
@@ -20,6 +20,7 @@ __all__ = [
     "MissingToolError",
     "Module",
     "Run",
+    "distinct",
     "guarded",
     "load_cpu",
     "load_cuda",

@@ -40,7 +40,7 @@ class Guarded:
 
     def forget(self) -> None:
         """Let the next launch write every element anew."""
-        self._owners()[...] = 0
+        distinct(self._owners())[...] = 0
 
     def _owners(self) -> NDArray[np.uint32]:
         step = self.array.itemsize
@@ -49,11 +49,17 @@ class Guarded:
         return as_strided(self.owner[-low:], self.array.shape, strides)
 
 
+def distinct(array: NDArray[Any]) -> NDArray[Any]:
+    """A view of an array in which axes of stride 0 have one element: those that it stands for may be any number."""
+    return array[(*(slice(0, 1) if stride == 0 and extent > 1 else slice(None)
+                    for stride, extent in zip(array.strides, array.shape, strict=True)), ...)]
+
+
 def guarded(array: NDArray[Any], *, keep_strides: bool = False) -> Guarded:
-    """A copy of ``array`` in which each axis but the densest has a wider stride, the elements between forbidden.
+    """A copy of ``array`` in which each axis but the densest has a fence, the elements between forbidden.
 
     Signs and zeros of strides stay, and so do the residues modulo 16 bytes of strides and address, which decide
-    how many elements one access may move. ``keep_strides`` is for a kernel that insists on its strides.
+    how many elements one access may move; a pitch wider than the fence becomes as narrow as it, to take little room. ``keep_strides`` is for a kernel that insists on its strides.
     """
     step = array.itemsize
     strides = array.strides if keep_strides else _widened(array)
@@ -62,7 +68,7 @@ def guarded(array: NDArray[Any], *, keep_strides: bool = False) -> Guarded:
     offset = -low * step
     offset += (data_address(array) - data_address(buffer) - offset) % ALIGNMENT
     copy: NDArray[Any] = np.ndarray(array.shape, array.dtype, buffer.data, offset, strides)
-    copy[...] = array
+    distinct(copy)[...] = distinct(array)
     made = Guarded(copy, np.full(high - low, FORBIDDEN, np.uint32))
     made.forget()
     return made
@@ -80,8 +86,10 @@ def _widened(array: NDArray[Any]) -> tuple[int, ...]:
     for axis in sorted(axes, key=lambda axis: abs(strides[axis])):
         width = abs(strides[axis])
         if covered:
-            least = max(width, covered + FENCE)
+            least = covered + FENCE
             width = least + (width - least) % ALIGNMENT
+        elif width > FENCE:
+            width = FENCE + (width - FENCE) % ALIGNMENT
         strides[axis] = width if strides[axis] > 0 else -width
         covered += width * (array.shape[axis] - 1) + (0 if covered else array.itemsize)
     return tuple(strides)

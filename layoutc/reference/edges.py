@@ -91,8 +91,8 @@ def gather(array: Array, positions: tuple[Array, ...], rank: int) -> Array:
     spans = [_span(p) for p in flat]
     taken = array[tuple(spans)]
     for axis, (places, span) in enumerate(zip(flat, spans, strict=True)):
-        if span.step is None:
-            taken = np.take(taken, places - span.start, axis=axis)
+        if span.step is None:       # not np.take, which first copies an array of wide or repeated strides
+            taken = taken[(slice(None),) * axis + (places - span.start,)]
     order = sorted(range(len(runs)), key=lambda axis: runs[axis] or 0)
     shape = [1] * rank
     for run, places in zip(runs, flat, strict=True):
