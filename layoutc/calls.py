@@ -103,7 +103,7 @@ class Caller:
         inputs = self._inputs(values)
         extents = bind_extents(self.kernel, [a.shape for a in inputs])
         read = check_call(self.kernel, extents)
-        far = read is not None and read.reach >= NARROW
+        far = read is not None and read.size >= NARROW
         for tensor, array in zip(self.kernel.inputs, inputs, strict=True):
             check_strides(tensor, array, extents)
         where = choose_device(device, [*inputs, *(out or ())])

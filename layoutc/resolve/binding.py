@@ -57,7 +57,7 @@ def check_call(kernel: Kernel, extents: Extents) -> Demand | None:
 
     Raises LayoutcError: ``extent-mismatch`` (an output's extent below 0, or more elements than 64 bits count),
     ``requirement``, ``empty-fold`` (an edge rule would fold a read into an extent of 0), ``empty-reduction`` (min or
-    max of nothing), ``subscript-overflow`` (the arithmetic of a subscript leaves 64 bits).
+    max of nothing), ``subscript-overflow`` (the arithmetic of a subscript or an extent leaves 64 bits).
     """
     wrong = [
         _mismatch(f"{output.name} would have {length} elements on axis {axis}", extents)
@@ -80,7 +80,7 @@ def check_call(kernel: Kernel, extents: Extents) -> Demand | None:
         read = demand(kernel, extents)
         wrong = [*_empty_folds(kernel, read, extents), *_empty_reductions(read)]
         if read.reach >= SUBSCRIPT:
-            wrong.append(Diagnostic("subscript-overflow", f"a subscript of `{kernel.name}` leaves 64 bits",
+            wrong.append(Diagnostic("subscript-overflow", f"a subscript or an extent of `{kernel.name}` leaves 64 bits",
                                     notes=(_where(extents),) if extents else ()))
     if wrong:
         raise LayoutcError(wrong)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from layoutc.resolve.extents import Extents, evaluate_index
 from layoutc.resolve.program import (
+    MOST_TILE,
     Binary,
     Call,
     Cast,
@@ -25,9 +27,18 @@ from layoutc.resolve.program import (
     Value,
     Where,
 )
-from layoutc.resolve.types import Type
+from layoutc.resolve.types import Type, integer_range
 
-Interval = tuple[int, int] | None       # smallest and largest, both included; None: not known
+
+class Span(NamedTuple):
+    """The values that an integer may have, and how far its arithmetic goes."""
+
+    low: int
+    high: int           # included
+    size: int           # no sum of some of its terms, in whatever order, is of a greater magnitude
+
+
+Interval = Span | None                  # None: not known
 Hull = tuple[Interval, ...]             # per axis, as subscripted: before any edge rule
 
 WITHOUT_IDENTITY = ("min", "max", "argmin", "argmax", "median")
@@ -40,23 +51,28 @@ class Demand:
     hulls: Mapping[str, Hull]
     inside: Mapping[str, Hull]          # of lets: where the formula itself is needed, folded into the domain
     empty: tuple[Reduce, ...]           # reductions without an identity that have nothing to reduce
-    reach: int                          # the greatest magnitude that arithmetic in a subscript comes to
+    reach: int                          # the greatest magnitude that arithmetic on indices and extents comes to
+    size: int                           # the same for the terms of sums in any order, past the end of the last tile too
 
 
 def demand(kernel: Kernel, extents: Extents) -> Demand:
     """The hulls of all reads of a kernel, lets after their readers, so that a chain is walked once."""
     walk = _Walk(kernel, extents)
+    for tensor in (*kernel.inputs, *kernel.outputs):
+        for n in tensor.extents:
+            walk.known(n)
     for output, equation in zip(kernel.outputs, kernel.equations, strict=True):
-        box = [(0, int(evaluate_index(n, extents)) - 1) for n in output.extents]
-        if all(low <= high for low, high in box):
+        lengths = [walk.known(n).high for n in output.extents]
+        if all(n > 0 for n in lengths):
+            box = [Span(0, n - 1, n + MOST_TILE) for n in lengths]      # the last tile goes on past the end
             walk.visit(equation.value, dict(zip(equation.indices, box, strict=True)))
     return _through_lets(walk, kernel)
 
 
-def demand_of_let(kernel: Kernel, extents: Extents, name: str, hull: Hull) -> Demand:
+def demand_of_let(kernel: Kernel, extents: Extents, name: str, hull: tuple[tuple[int, int], ...]) -> Demand:
     """The hulls of all that one let reads, itself read at ``hull``."""
     walk = _Walk(kernel, extents)
-    walk.hulls[name] = hull
+    walk.hulls[name] = tuple(Span(low, high, max(-low, high)) for low, high in hull)
     return _through_lets(walk, kernel)
 
 
@@ -65,16 +81,16 @@ def _through_lets(walk: _Walk, kernel: Kernel) -> Demand:
     for stage in reversed(kernel.stages):
         if stage.name in walk.hulls:
             inside[stage.name] = walk.inside(stage)
-            if all(i is None or i[0] <= i[1] for i in inside[stage.name]):
+            if all(i is None or i.low <= i.high for i in inside[stage.name]):
                 walk.visit(stage.value, dict(zip(stage.indices, inside[stage.name], strict=True)))
-    return Demand(walk.hulls, inside, tuple(walk.empty), walk.reach)
+    return Demand(walk.hulls, inside, tuple(walk.empty), walk.reach, walk.size)
 
 
 class _Walk:
     def __init__(self, kernel: Kernel, extents: Extents) -> None:
         self.hulls: dict[str, Hull] = {}
         self.empty: list[Reduce] = []
-        self.reach = 0
+        self.reach = self.size = 0
         self._subscripts = 0            # how deep the walk is in subscripts
         self._extents = extents
         holders: list[Tensor | Stage] = [*kernel.inputs, *kernel.stages]
@@ -85,29 +101,45 @@ class _Walk:
         hull = self.hulls[stage.name]
         if stage.domain is None:
             return hull
-        domain = [(int(evaluate_index(a, self._extents)), int(evaluate_index(b, self._extents)) - 1)
-                  for a, b in stage.domain]
-        return tuple(
-            i if i is not None and low <= i[0] and i[1] <= high else (low, high)
-            for i, (low, high) in zip(hull, domain, strict=True)
-        )
+        return tuple(self._folded(i, self.known(a), self.known(b)) for i, (a, b) in zip(hull, stage.domain, strict=True))
+
+    def _folded(self, at: Interval, low: Span, high: Span) -> Span:
+        """A subscript folded into a half-open range; folding doubles what it counts from the range's beginning."""
+        size = max(abs(low.high), abs(high.high - 1))
+        self.size = max(self.size, 2 * (low.size + high.size) + low.size + (at.size if at is not None else 0))
+        if at is not None and low.low <= at.low and at.high < high.high:
+            return at._replace(size=max(size, at.size))
+        return Span(low.low, high.high - 1, max(size, at.size if at is not None else 0))
+
+    def known(self, value: Value) -> Span:
+        """What extents alone decide: an extent, a bound of a range."""
+        self._subscripts += 1
+        span = self.visit(value, {})
+        self._subscripts -= 1
+        if span is None:
+            number = int(evaluate_index(value, self._extents))
+            span = Span(number, number, abs(number))
+            self._note(span)
+        return span
 
     def visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
-        """Notes every read below a value and gives the interval of an integer value, where it is known."""
-        interval = self._visit(value, env)
-        if self._subscripts and interval is not None:
-            self._note(interval)
-        return interval
+        """Notes every read below a value and gives the span of an integer value, where it is known."""
+        span = self._visit(value, env)
+        if self._subscripts and span is not None:
+            self._note(span)
+        return span
 
-    def _note(self, interval: tuple[int, int]) -> None:
-        self.reach = max(self.reach, -interval[0], interval[1])
+    def _note(self, span: Span) -> None:
+        self.reach = max(self.reach, -span.low, span.high)
+        self.size = max(self.size, span.size)
 
     def _visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
         match value:
             case Const(number, type):
-                return (int(number), int(number)) if type.is_integer else None
+                return Span(int(number), int(number), abs(int(number))) if type.is_integer else None
             case Extent(name, type):
-                return (self._extents[name],) * 2 if type.is_integer else None
+                n = self._extents[name]
+                return Span(n, n, n) if type.is_integer else None
             case Index(name):
                 return env[name]
             case Read(tensor, indices):
@@ -135,7 +167,7 @@ class _Walk:
         match value:
             case Unary(op, operand):
                 inner = self.visit(operand, env)
-                exact = (-inner[1], -inner[0]) if op == "-" and inner is not None else None
+                exact = Span(-inner.high, -inner.low, inner.size) if op == "-" and inner is not None else None
             case Binary(op, left, right):
                 exact = _arithmetic(op, self.visit(left, env), self.visit(right, env))
         if self._subscripts and exact is not None:
@@ -155,19 +187,17 @@ class _Walk:
     def _reduce(self, reduce: Reduce, env: Mapping[str, Interval]) -> None:
         inner = dict(env)
         for binder in reduce.binders:
-            low = int(evaluate_index(binder.low, self._extents))
-            high = int(evaluate_index(binder.high, self._extents))
-            if low >= high:
+            low, high = self.known(binder.low), self.known(binder.high)
+            if low.low >= high.low:
                 if reduce.op in WITHOUT_IDENTITY:
                     self.empty.append(reduce)
                 return
-            inner[binder.name] = (low, high - 1)
-            self._note((low, high))
+            inner[binder.name] = Span(low.low, high.high - 1, max(low.size, high.size))
         self.visit(reduce.body, inner)
 
 
 def _join(a: Interval, b: Interval) -> Interval:
-    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+    return None if a is None or b is None else Span(min(a.low, b.low), max(a.high, b.high), max(a.size, b.size))
 
 
 def _arithmetic(op: str, a: Interval, b: Interval) -> Interval:
@@ -175,34 +205,49 @@ def _arithmetic(op: str, a: Interval, b: Interval) -> Interval:
         return None
     match op:
         case "+":
-            return a[0] + b[0], a[1] + b[1]
+            return Span(a.low + b.low, a.high + b.high, a.size + b.size)
         case "-":
-            return a[0] - b[1], a[1] - b[0]
+            return Span(a.low - b.high, a.high - b.low, a.size + b.size)
         case "*":
-            products = [x * y for x in a for y in b]
-            return min(products), max(products)
-        case "//" if b[0] == b[1] > 0:
-            return a[0] // b[0], a[1] // b[0]
-        case "%" if b[0] == b[1] > 0:
-            same = a[0] // b[0] == a[1] // b[0]
-            return (a[0] % b[0], a[1] % b[0]) if same else (0, b[0] - 1)
+            products = [x * y for x in a[:2] for y in b[:2]]
+            return Span(min(products), max(products), a.size * b.size)
+        case "//" | "%" if b.low == b.high:
+            return _division(op, a, b)
     return None
+
+
+def _division(op: str, a: Span, b: Span) -> Span:
+    """By one number."""
+    size, n = max(a.size, b.size), b.low
+    if n == 0:
+        return Span(0, 0, size)
+    if op == "//":
+        return Span(*sorted((a.low // n, a.high // n)), size)
+    if a.low // n == a.high // n:
+        return Span(*sorted((a.low % n, a.high % n)), size)
+    return Span(0, n - 1, size) if n > 0 else Span(n + 1, 0, size)
 
 
 def _call(function: str, arguments: list[Interval]) -> Interval:
-    match function, arguments:
-        case ("min", [(a, b), (c, d)]):
-            return min(a, c), min(b, d)
-        case ("max", [(a, b), (c, d)]):
-            return max(a, c), max(b, d)
-        case ("clamp", [(a, b), (c, d), (e, f)]):
-            return min(max(a, c), e), min(max(b, d), f)
+    known = [a for a in arguments if a is not None]
+    if len(known) < len(arguments):
+        return None
+    size = max((a.size for a in known), default=0)
+    match function, known:
+        case ("min", [a, b]):
+            return Span(min(a.low, b.low), min(a.high, b.high), size)
+        case ("max", [a, b]):
+            return Span(max(a.low, b.low), max(a.high, b.high), size)
+        case ("clamp", [a, low, high]):
+            return Span(min(max(a.low, low.low), high.low), min(max(a.high, low.high), high.high), size)
+        case ("abs", [a]):
+            return Span(max(a.low, -a.high, 0), max(-a.low, a.high), size)
     return None
 
 
-def _held(interval: Interval, type: Type) -> Interval:
-    """The interval, unless values of it would wrap in the type."""
-    if interval is None or not type.is_integer:
+def _held(span: Interval, type: Type) -> Interval:
+    """The span, unless values of it would wrap in the type."""
+    if span is None or not type.is_integer:
         return None
-    low, high = (-(2 ** (type.bits - 1)), 2 ** (type.bits - 1) - 1) if type.kind == "int" else (0, 2**type.bits - 1)
-    return interval if low <= interval[0] and interval[1] <= high else None
+    low, high = integer_range(type)
+    return span if low <= span.low and span.high <= high else None

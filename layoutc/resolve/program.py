@@ -230,6 +230,8 @@ class Check:
 
 # ---- schedules
 
+MOST_TILE = 2**16           # outputs of a block
+
 
 @dataclass(frozen=True, slots=True)
 class StageChoice:

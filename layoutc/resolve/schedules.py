@@ -14,12 +14,11 @@ from layoutc.resolve.accesses import AccessResolver
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, Refused, each
 from layoutc.resolve.layouts import AnyLayout, describe
-from layoutc.resolve.program import Schedule, StageChoice, Threads
+from layoutc.resolve.program import MOST_TILE, Schedule, StageChoice, Threads
 from layoutc.resolve.surface import Surface
 from layoutc.source import Span
 
 MOST_THREADS = 1024             # a block
-MOST_TILE = 2**16               # outputs a block
 MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smallest type
 MOST_BUDGET = 2**31 - 1
 WHERE = ("shared", "registers", "global", "constant")
