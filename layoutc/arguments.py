@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from layoutc.backend.guarded import distinct
 from layoutc.backend.types import numpy_dtype
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.plan.nodes import Signature
@@ -53,9 +54,11 @@ def as_array(tensor: Tensor, value: object, help: str = "") -> Array:
     if array.dtype != wanted or not array.dtype.isnative:
         raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}, the argument holds {array.dtype}",
                      help or f"convert it: `{tensor.name}.astype({_numpy_name(tensor.type)})`")
-    if isinstance(array, np.ndarray) and not _is_plain(array):
-        array = array.copy()
-    return array
+    if _is_plain(array):
+        return array
+    if isinstance(array, np.ndarray):
+        return np.broadcast_to(distinct(array).copy(), array.shape)
+    raise refuse("argument-type", f"`{tensor.name}` is not aligned to its elements", "pass a copy that is")
 
 
 def as_ranks(value: object) -> Array:
@@ -93,10 +96,11 @@ def as_output(tensor: Tensor, value: object, shape: tuple[int, ...]) -> Array:
     return array
 
 
-def _is_plain(array: np.ndarray[Any, Any]) -> bool:
+def _is_plain(array: Array) -> bool:
     """Whether elements lie at multiples of their size, as kernels address them."""
-    size = array.itemsize
-    return array.ctypes.data % min(size, 8) == 0 and all(s % size == 0 for s in array.strides)
+    size = int(array.itemsize)
+    steps = (stride for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1)
+    return array.size == 0 or (address(array) % min(size, 8) == 0 and all(step % size == 0 for step in steps))
 
 
 def _numpy_name(type: Type) -> str:
@@ -188,8 +192,7 @@ def signature_of(kernel: Kernel, arrays: Sequence[Array], far: bool = False) -> 
 
 def is_wide(array: Array) -> bool:
     """Whether places in an array, with a halo around them, leave 32 bits, counted in elements."""
-    strides = strides_in_elements(array)
-    reach = sum(abs(stride) * int(extent) for extent, stride in zip(array.shape, strides, strict=True))
+    reach = sum(abs(stride) * int(n) for n, stride in zip(array.shape, strides_in_elements(array), strict=True))
     return reach >= NARROW or any(int(extent) >= NARROW_EXTENT for extent in array.shape)
 
 
@@ -211,5 +214,8 @@ def _vector(array: Array) -> int:
 
 
 def strides_in_elements(array: Array) -> tuple[int, ...]:
-    """Strides as the text counts them."""
-    return tuple(int(stride // array.itemsize) for stride in array.strides)
+    """Strides as the text counts them: 0 where an axis has no second element, so that they do not matter."""
+    if not array.size:
+        return (0,) * array.ndim
+    size = int(array.itemsize)
+    return tuple(int(s) // size if n > 1 else 0 for s, n in zip(array.strides, array.shape, strict=True))

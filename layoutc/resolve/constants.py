@@ -72,8 +72,7 @@ class Statics:
                 shapes, strides = each((shape, stride), self.item)
                 return layouts.pair(self.errors, e.span, shapes, strides)
             case syntax.Unary(op, operand):
-                value = self.integer(operand)
-                return checked(-value, I64_RANGE) if op == "-" else not value
+                return checked(-self._negated(operand), I64_RANGE) if op == "-" else not self.integer(operand)
             case syntax.Binary():
                 return self._binary(e)
             case syntax.Call():
@@ -84,6 +83,15 @@ class Statics:
                 self.errors.refuse(
                     "not-a-constant", e.span, f"a reduction `{op.id}(…)` is no constant expression", "not known here"
                 )
+
+    def _negated(self, operand: syntax.Expression) -> int:
+        """The operand of a minus sign, which may be 2**63 where it is a number or a power."""
+        match operand:
+            case syntax.Number(int(value)) if not isinstance(value, bool):
+                return value
+            case syntax.Binary("**", left, right):
+                return integer_operation("**", *each((left, right), self.integer), (I64_RANGE[0], -I64_RANGE[0]))
+        return self.integer(operand)
 
     def _number(self, e: syntax.Number, value: int | float | bool) -> Item:
         if isinstance(value, float):
