@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from layoutc.resolve.extents import Extents, evaluate_index
+from layoutc.resolve.extents import Extents, evaluate_index, integer_power
 from layoutc.resolve.program import (
     MOST_TILE,
     Binary,
@@ -213,6 +213,9 @@ def _arithmetic(op: str, a: Interval, b: Interval) -> Interval:
             return Span(min(products), max(products), a.size * b.size)
         case "//" | "%" if b.low == b.high:
             return _division(op, a, b)
+        case "**" if a.low == a.high and b.low == b.high:
+            power = integer_power(a.low, b.low)
+            return Span(power, power, integer_power(a.size, b.low))
     return None
 
 

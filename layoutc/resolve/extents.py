@@ -66,8 +66,14 @@ def _arithmetic(op: str, a: Number, b: Number) -> Number:
         case "%":
             return a % b if b else 0
         case _:
-            power: Number = a**b
-            return power
+            return integer_power(int(a), int(b))
+
+
+def integer_power(base: int, exponent: int) -> int:
+    """``base ** exponent``; past 64 bits any number past 64 bits. An exponent below 0 counts as 0."""
+    if exponent <= 0:
+        return 1
+    return int(base ** (min(exponent, 64) if abs(base) > 1 else 2 - exponent % 2))
 
 
 def _compare(op: str, a: Number, b: Number) -> bool:
