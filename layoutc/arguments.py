@@ -216,6 +216,6 @@ def _vector(array: Array) -> int:
 def strides_in_elements(array: Array) -> tuple[int, ...]:
     """Strides as the text counts them: 0 where an axis has no second element, so that they do not matter."""
     if not array.size:
-        return (0,) * array.ndim
+        return (0,) * len(array.shape)
     size = int(array.itemsize)
     return tuple(int(s) // size if n > 1 else 0 for s, n in zip(array.strides, array.shape, strict=True))

@@ -59,7 +59,8 @@ def guarded(array: NDArray[Any], *, keep_strides: bool = False) -> Guarded:
     """A copy of ``array`` in which each axis but the densest has a fence, the elements between forbidden.
 
     Signs and zeros of strides stay, and so do the residues modulo 16 bytes of strides and address, which decide
-    how many elements one access may move; a pitch wider than the fence becomes as narrow as it, to take little room. ``keep_strides`` is for a kernel that insists on its strides.
+    how many elements one access may move; a pitch wider than the fence becomes as narrow as it, to take little room.
+    ``keep_strides`` is for a kernel that insists on its strides.
     """
     step = array.itemsize
     strides = array.strides if keep_strides else _widened(array)

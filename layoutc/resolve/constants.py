@@ -90,7 +90,8 @@ class Statics:
             case syntax.Number(int(value)) if not isinstance(value, bool):
                 return value
             case syntax.Binary("**", left, right):
-                return integer_operation("**", *each((left, right), self.integer), (I64_RANGE[0], -I64_RANGE[0]))
+                base, exponent = each((left, right), self.integer)
+                return integer_operation("**", base, exponent, (I64_RANGE[0], -I64_RANGE[0]))
         return self.integer(operand)
 
     def _number(self, e: syntax.Number, value: int | float | bool) -> Item:

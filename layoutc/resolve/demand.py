@@ -101,7 +101,8 @@ class _Walk:
         hull = self.hulls[stage.name]
         if stage.domain is None:
             return hull
-        return tuple(self._folded(i, self.known(a), self.known(b)) for i, (a, b) in zip(hull, stage.domain, strict=True))
+        ends = [(self.known(low), self.known(high)) for low, high in stage.domain]
+        return tuple(self._folded(i, low, high) for i, (low, high) in zip(hull, ends, strict=True))
 
     def _folded(self, at: Interval, low: Span, high: Span) -> Span:
         """A subscript folded into a half-open range; folding doubles what it counts from the range's beginning."""
@@ -225,10 +226,14 @@ def _division(op: str, a: Span, b: Span) -> Span:
     if n == 0:
         return Span(0, 0, size)
     if op == "//":
-        return Span(*sorted((a.low // n, a.high // n)), size)
+        return _span(a.low // n, a.high // n, size)
     if a.low // n == a.high // n:
-        return Span(*sorted((a.low % n, a.high % n)), size)
+        return _span(a.low % n, a.high % n, size)
     return Span(0, n - 1, size) if n > 0 else Span(n + 1, 0, size)
+
+
+def _span(one: int, other: int, size: int) -> Span:
+    return Span(min(one, other), max(one, other), size)
 
 
 def _call(function: str, arguments: list[Interval]) -> Interval:
