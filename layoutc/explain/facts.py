@@ -16,6 +16,7 @@ from layoutc.plan.nodes import Target
 from layoutc.plan.planner import default_signature, make_plan
 from layoutc.resolve.binding import check_call
 from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.same_bits import same_bits
 
 
 def explain(
@@ -45,7 +46,9 @@ def explain(
     passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in plan.passes)
     facts: dict[str, object] = {
         "name": kernel.name, "kind": "kernel", "schedule": schedule.name if schedule is not None else None,
-        "arch": target.arch, **merged(passes).as_json()}
+        "arch": target.arch, **merged(passes).as_json(),
+        "same_bits": {name: {"schedules": same.schedules, "devices": same.devices}
+                      for name, same in same_bits(kernel).items()}}
     if len(passes) > 1:
         facts["passes"] = [{"outputs": list(one.outputs), **one.as_json()} for one in passes]
     return facts

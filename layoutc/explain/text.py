@@ -7,6 +7,7 @@ from typing import Any
 
 Facts = Mapping[str, Any]
 Row = Sequence[str]
+Section = tuple[str, list[str]]
 UNKNOWN = "?"
 
 
@@ -20,17 +21,24 @@ def explain_text(facts: Facts) -> str:
     schedule = "default" if facts["schedule"] is None else facts["schedule"]
     head = f"{facts['name']}, schedule: {schedule}, for {facts['arch']}"
     parts = facts.get("passes")
+    bits = ("same bits", _columns((name, _same(same)) for name, same in facts["same_bits"].items()))
     if parts is None:
-        return "\n".join([head, *_sections(facts)])
-    lines = [head]
+        return "\n".join([head, *_aligned([*_sections(facts), bits])])
+    lines = [head, *_aligned([bits])]
     for number, one in enumerate(parts, 1):
-        lines += ["", f"pass {number} of {len(parts)}: {', '.join(one['outputs'])}", *_sections(one)]
+        lines += ["", f"pass {number} of {len(parts)}: {', '.join(one['outputs'])}", *_aligned(_sections(one))]
     return "\n".join(lines)
 
 
-def _sections(facts: Facts) -> list[str]:
-    """A title at the left, its rows beside it."""
-    sections: list[tuple[str, list[str]]] = [
+def _same(same: Mapping[str, bool]) -> str:
+    if not same["schedules"]:
+        return "the compiler chooses an order of arithmetic for each schedule"
+    return "under every schedule, " + ("on every device" if same["devices"] else "on one device")
+
+
+def _sections(facts: Facts) -> list[Section]:
+    """A title, which stands at the left, and the rows beside it."""
+    return [
         ("tile", [", ".join(f"{i} {n}" for i, n in facts["tile"].items()) or "one output"]),
         ("threads", [_threads(facts["threads"])]),
         ("launch", [_launch(facts["launch"])]),
@@ -44,10 +52,9 @@ def _sections(facts: Facts) -> list[str]:
         *([("redistribute", _columns((m["name"], f"{m['from']} -> {m['to']}", _means(m))
                                      for m in facts["redistribute"]))] if facts["redistribute"] else []),
     ]
-    return _aligned(sections)
 
 
-def _aligned(sections: Sequence[tuple[str, list[str]]]) -> list[str]:
+def _aligned(sections: Sequence[Section]) -> list[str]:
     """The lines of sections."""
     width = max(len(title) for title, _ in sections) + 2
     lines = []
@@ -57,7 +64,7 @@ def _aligned(sections: Sequence[tuple[str, list[str]]]) -> list[str]:
     return lines
 
 
-def _moved(facts: Facts) -> list[tuple[str, list[str]]]:
+def _moved(facts: Facts) -> list[Section]:
     """The sections of a redistribution."""
     move, = facts["redistribute"]
     rejected = [(r["via"], r["why"], "" if r["cost"] is None else f"{r['cost']:.3g} ps an item")

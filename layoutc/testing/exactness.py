@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from layoutc.plan.halo import children
 from layoutc.reference.bounded_functions import ULPS
-from layoutc.resolve.program import Binary, Call, Cast, Const, Kernel, Reduce, Unary, Value
+from layoutc.resolve.program import Binary, Call, Cast, Kernel, Reduce, Unary, Value
+from layoutc.resolve.same_bits import has_constant_ranges
 from layoutc.resolve.types import F32, compute_type
 
 
@@ -51,7 +52,7 @@ def _name(value: Value) -> str:
         case Cast(operand):
             return f"{operand.type} to {value.type}"
         case Reduce(op):
-            fixed = all(isinstance(b.low, Const) and isinstance(b.high, Const) for b in value.binders)
+            fixed = has_constant_ranges(value)
             fused = op == "sum" and isinstance(value.body, Binary) and value.body.op == "*" and value.type.is_float
             how = "over constant ranges" if fixed else "over extents"
             return f"{op} of {compute_type(value.body.type)} {how}{' by fma' if fused and fixed else ''}"
@@ -66,7 +67,6 @@ def _bound(value: Value) -> str:
             return f"{ulps} ulp"
         case Binary("**") if value.type.is_float:
             return f"{ULPS['pow'][compute_type(value.type) != F32]} ulp"
-        case Reduce("sum" | "prod", binders) if value.type.is_float:
-            fixed = all(isinstance(b.low, Const) and isinstance(b.high, Const) for b in binders)
-            return "" if fixed else "any order"
+        case Reduce("sum" | "prod") if value.type.is_float:
+            return "" if has_constant_ranges(value) else "any order"
     return ""
