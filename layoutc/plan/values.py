@@ -139,6 +139,17 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Widened:
+    """An element of f16 or bf16 in its register, a float; where it is stored as it is, nothing is converted."""
+
+    element: Text
+    type: Type
+
+    def __str__(self) -> str:
+        return f"float({self.element})"
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """``test ? yes : no``."""
 
@@ -182,7 +193,7 @@ class Bit:
         return f"{self.mask} >> {inside(self.index, 9)} & 1"
 
 
-Text = Literal | Variable | Element | Operation | Prefix | Function | Choice | Aggregate | Bit | Expr
+Text = Literal | Variable | Element | Operation | Prefix | Function | Widened | Choice | Aggregate | Bit | Expr
 
 
 # A cast that g++ takes for the type of a function wherever it begins a parenthesis: ``(float(int(x[i])) + …)``.
@@ -202,7 +213,7 @@ def convert(value: Text, source: Type, target: Type) -> Text:
     """``value`` as the language casts it: from a register of ``source`` to one of ``target``."""
     if target in (F16, BF16):
         how = target.name if source.is_float else f"convert<{target.name}>"
-        return Function("float", (Function(how, (value,)),))
+        return value if _is_widened(value, target) else Widened(Function(how, (value,)), target)
     held, wanted = compute_type(source), compute_type(target)
     if held == wanted:
         return value
@@ -214,9 +225,24 @@ def load(value: Text, type: Type) -> Text:
     """An element read from memory, in its register's type."""
     if type == BOOL:
         return Operation("!=", value, Literal(0, I32))
-    return Function("float", (value,)) if type in (F16, BF16) else value
+    return Widened(value, type) if type in (F16, BF16) else value
 
 
 def store(value: Text, type: Type) -> Text:
-    """A register's value as an element in memory."""
-    return Function(type.name, (value,)) if type in (F16, BF16) else value
+    """A register's value as an element in memory; one that was only read keeps its bits, also those of a NaN."""
+    if type not in (F16, BF16):
+        return value
+    if isinstance(value, Choice) and _holds_widened(value, type):
+        return Choice(value.test, store(value.yes, type), store(value.no, type))
+    return value.element if isinstance(value, Widened) and value.type == type else Function(type.name, (value,))
+
+
+def _is_widened(value: Text, type: Type) -> bool:
+    return isinstance(value, Widened) and value.type == type
+
+
+def _holds_widened(value: Text, type: Type) -> bool:
+    """Whether it is one, or may choose one."""
+    if isinstance(value, Choice):
+        return _holds_widened(value.yes, type) or _holds_widened(value.no, type)
+    return _is_widened(value, type)

@@ -27,8 +27,8 @@ KERNEL(512) half_2(
         } else {
             UNROLL
             for (int element = 0; element < 4; ++element) {
-                x_tile[at * 4 + element] = f16(within(x_i, H) && within(x_j + element, W)
-                    ? float(x[x_i * x_stride_0 + x_j + element]) : 0.0f);
+                x_tile[at * 4 + element] = within(x_i, H) && within(x_j + element, W)
+                    ? x[x_i * x_stride_0 + x_j + element] : f16(0.0f);
             }
         }
     }

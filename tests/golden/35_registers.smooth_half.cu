@@ -71,7 +71,7 @@ KERNEL(32) smooth_half(
         const int at = thread + item * 32;
         if (at < 130) {
             const Index x_i = tile_i + at - 1;
-            x_loaded[item] = f16(within(x_i, N) ? float(x[x_i]) : 0.0f);
+            x_loaded[item] = within(x_i, N) ? x[x_i] : f16(0.0f);
         }
     }
     f16 x_held[6];
