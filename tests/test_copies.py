@@ -115,8 +115,9 @@ def extended(x: Array, rule: str, places: Array) -> Array:
     """What NumPy's pad puts at these places."""
     room = 130
     more: dict[str, int] = {"constant_values": 7} if rule.startswith("constant") else {}
-    padded = np.pad(x, room, RULES[rule], **more)      # type: ignore[call-overload]
-    return np.asarray(padded)[places + room]
+    padded: Array = np.pad(x, room, RULES[rule], **more)      # type: ignore[call-overload]
+    there: Array = padded[places + room]
+    return there
 
 
 @pytest.mark.parametrize("type", INDEX_TYPES)
