@@ -50,7 +50,7 @@ def _filled(tensor: Tensor, shape: tuple[int, ...], seed: int) -> Any:
 
 def _sent(tensor: Tensor, array: Any) -> Any:
     cupy: Any = importlib.import_module("cupy")
-    numbers = np.ascontiguousarray(array, numpy_dtype(tensor.type.name))
+    numbers = np.asarray(array, numpy_dtype(tensor.type.name), order="C")
     return cupy.asarray(numbers.reshape(-1).view(np.uint8)).view(numbers.dtype).reshape(numbers.shape)
 
 
