@@ -82,6 +82,18 @@ KERNELS = {
         }
         schedule past { tile (i: 4, j: 8)  threads (32, 1):(1, 1)  stage x in shared halo global }
     """,
+    "chunks": """
+        kernel chunks(x: i8[C, H, W], w: i8[M, C, 3], b: i32[M]) -> (y: i32[M, H, W]) {
+            edge x[2] = constant(0)
+            y[m, i, j] = b[m] + sum(c, v) i32(w[m, c, v]) * i32(x[c, i, j + v - 1])
+        }
+        schedule chunks { tile (m: 2, i: 2, j: 4, c: 2)  threads 8  stage x in shared double  stage w in shared }
+    """,
+    "copies": """
+        kernel copies(a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N]) { c[i, j] = sum(k) a[i, k] * b[k, j] }
+        schedule copies { tile (i: 4, j: 8, k: 4)  threads 8  vector 4  stage a in shared double
+                          stage b in shared double }
+    """,
 }
 
 
@@ -171,5 +183,22 @@ MUTANTS = [Mutant(*words) for words in (
     ("held", "reflect for mirror", "mirror(x_i, N)", "reflect(x_i, N)"),
     ("past", "halo read from the tile", "within(item_j + 1, 8)", "within(item_j + 1, 9)"),
     ("past", "row before the first", "i - 1 >= 0", "i >= 0"),
+    ("chunks", "last chunk dropped", "(C + 1) / 2", "C / 2"),
+    ("chunks", "last turn dropped", "chunk < chunks_2 + 1", "chunk < chunks_2"),
+    ("chunks", "short chunk taken whole", "minimum(C - chunk_c, 2)", "2"),
+    ("chunks", "channel past the end loaded", "x_c < C && ", ""),
+    ("chunks", "sums begin anew in every chunk", "        i8 x_next[3];", "        i8 x_next[3]; sum[0] = 0;"),
+    ("chunks", "barrier before the buffers change removed", "__syncthreads();\n        i8", "i8"),
+    ("chunks", "barrier behind the single buffer removed", "__syncthreads();\n\n", ""),
+    ("chunks", "one buffer for two", "const int buffer = chunk % 2;", "const int buffer = 0;"),
+    ("chunks", "the next chunk's weights", "chunk * 2 - 2", "chunk * 2"),
+    ("chunks", "a turn of the loads lost", "turn < 3", "turn < 2"),
+    ("copies", "nobody waits", "copy_async_wait<0>();", ""),
+    ("copies", "one group too few waited for", "copy_async_wait<0>();", "copy_async_wait<1>();"),
+    ("copies", "copies never committed", "copy_async_commit();", ""),
+    ("copies", "copy past the row", "a_k + 4 <= K", "a_k + 3 <= K"),
+    ("copies", "short row loaded past its end", "a_k + element < K", "a_k + element <= K"),
+    ("copies", "both into one buffer", "const int buffer = chunk % 2;", "const int buffer = 0;"),
+    ("copies", "rounded twice", "sum[item] = fma(a_tile", "sum[item] = sum[item] + 0.0f * fma(a_tile"),
     ("past", "edge value lost", ": t[0]", ": u8(0)"),
 )]  # fmt: skip

@@ -46,6 +46,12 @@ def test_every_clause_is_kept() -> None:
     assert {word for word, _ in read.clause_spans} == {"threads", "tile", "vector", "budget", "unroll"}
 
 
+def test_a_tile_may_name_a_reduction_index_and_a_stage_two_buffers() -> None:
+    read = schedule("tile (i: 4, u: 2) stage x in shared double stage w in shared halo global double")
+    assert read.tile == (("i", 4), ("u", 2))
+    assert read.stages == (StageChoice("x", "shared", double=True), StageChoice("w", "shared", True, True))
+
+
 def test_nothing_asked_is_nothing_kept() -> None:
     assert schedule("") == Schedule()
     assert schedule("threads T * 8").threads == Threads(count=128)
@@ -86,7 +92,7 @@ def test_an_output_without_indices_takes_a_count_of_threads() -> None:
 @pytest.mark.parametrize(("clauses", "slugs"), [
     ("tile (i: 0)", ["bad-tile"]), ("tile (i: 1024, j: 1024)", ["bad-tile"]), ("tile (q: 4)", ["unknown-name"]),
     ("tile (i: 4, i: 4)", ["duplicate-clause"]), ("tile (i: 4) tile (j: 4)", ["duplicate-clause"]),
-    ("tile (u: 2)", ["not-supported-yet"]), ("stage q in shared", ["unknown-name"]),
+    ("tile (u: 0)", ["bad-tile"]), ("tile (u: 2, u: 2)", ["duplicate-clause"]), ("stage q in shared", ["unknown-name"]),
     ("stage y in shared", ["unknown-name"]),
     ("stage x in local", ["bad-stage"]), ("stage x in constant", ["bad-stage"]), ("stage g in constant", ["bad-stage"]),
     ("stage x in shared stage x in global", ["duplicate-clause"]), ("stage x in global halo global", ["bad-stage"]),
@@ -96,7 +102,7 @@ def test_an_output_without_indices_takes_a_count_of_threads() -> None:
     ("unroll q", ["unknown-name"]), ("unroll u unroll u", ["duplicate-clause"]), ("threads over q", ["unknown-name"]),
     ("threads 4 threads over x", ["duplicate-clause"]), ("march i", ["not-supported-yet"]),
     ("fuse 2", ["not-supported-yet"]),
-    ("stage x in shared double", ["not-supported-yet"]),
+    ("stage g in shared double", ["bad-stage"]), ("stage x in registers double", ["bad-stage"]),
     ("tile (i: 0) vector 3 march i", ["bad-tile", "bad-vector", "not-supported-yet"]),
 ])
 def test_clauses_that_are_refused(clauses: str, slugs: list[str]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from layoutc import load
 from layoutc.compiler import read_program
+from layoutc.diagnostics import LayoutcError
 from layoutc.explain import explain
 from layoutc.module import compile as compile_text
 from layoutc.plan.nodes import Target
@@ -146,6 +147,50 @@ class TestConvolutionLayer:
         assert facts["launch"]["active_in_last_block"] == 4
         ragged = {(m["tensor"], m["axis"], m["test"]) for m in facts["masks"] if m["kind"] == "ragged"}
         assert ragged == {("y", 0, "m < 5"), ("y", 1, "i < H"), ("y", 2, "j < W"), ("w", 0, "m < 5")}
+
+    def test_two_buffers_take_176_bytes(self) -> None:
+        storage = facts_of("45_channel_blocks", "layer", "double")["storage"]
+        assert {i["name"]: (i["where"], i["bytes"], i["copies"]) for i in storage["items"]} == {
+            "x": ("shared", 32, 2), "w": ("shared", 36, 2), "y": ("registers", 32, 1), "b": ("registers", 8, 1)}
+        assert storage["total_bytes"] == 2 * (32 + 36) + 32 + 8 == 176
+        assert storage["shared_bytes"] == 136
+
+    def test_one_channel_in_two_buffers_takes_108(self) -> None:
+        storage = facts_of("45_channel_blocks", "layer", "narrow")["storage"]
+        assert storage["total_bytes"] == 2 * (16 + 18) + 32 + 8 == 108
+        assert storage["shared_bytes"] == 68
+
+    def test_136_bytes_are_over_128(self) -> None:
+        text = (EXAMPLES / "45_channel_blocks.layout").read_text()
+        module = compile_text(text.replace("c: 1)", "c: 2)"))
+        with pytest.raises(LayoutcError) as caught:
+            module.layer.explain(schedule="narrow")
+        diagnostic, = caught.value.diagnostics
+        assert diagnostic.slug == "over-budget"
+        assert "136" in diagnostic.message
+        assert "128" in diagnostic.message
+        assert "`tile (m: 2, i: 2, j: 2, c: 1)`, with 68 bytes" in diagnostic.help
+
+    @pytest.mark.parametrize("schedule", [None, "double", "narrow"])
+    def test_chunks(self, schedule: str | None) -> None:
+        """A stride of 2 reads 5 x 5; C = 3 in chunks of 2 masks the last channel of inputs and weights."""
+        size = 1 if schedule == "narrow" else 2
+        module = load(EXAMPLES / "45_channel_blocks.layout", S=2, C=3) if size == 2 else load(
+            EXAMPLES / "45_channel_blocks.layout", C=3)
+        facts: Any = module.layer.explain(self.EXTENTS, schedule=schedule)
+        assert facts["tile"] == {"m": 2, "i": 2, "j": 2, "c": size}
+        assert facts["footprint"]["x"] == ([2, 5, 5] if size == 2 else [1, 4, 4])
+        ragged = {(m["tensor"], m["axis"], m["test"]) for m in facts["masks"] if "c <" in m["test"]}
+        assert ragged == ({("x", 0, "c < 3"), ("w", 1, "c < 3")} if size == 2 else set())
+
+    def test_chunks_load_what_the_whole_does(self) -> None:
+        """Every element once for each block that needs it, in however many chunks: 48 blocks of 2 x 2 outputs."""
+        for schedule in (None, "double", "narrow"):
+            traffic = facts_of("45_channel_blocks", "layer", schedule, self.EXTENTS)["traffic"]
+            assert traffic["x"]["unique_bytes"] == 4 * 8 * 8
+            assert traffic["x"]["loaded_bytes"] == 3 * 4 * (3 + 4 + 4 + 3) ** 2
+            assert traffic["w"]["unique_bytes"] == 5 * 4 * 9
+            assert traffic["w"]["loaded_bytes"] == 16 * 5 * 4 * 9
 
     def test_sums_stay_in_32_bits(self, device: str) -> None:
         module = load(EXAMPLES / "26_conv_layer.layout")

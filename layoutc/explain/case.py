@@ -67,6 +67,15 @@ class Case:
         """Per index how many blocks there are."""
         return tuple(max(n.at(extents), 0) for n in self.one.blocks)
 
+    def chunks(self, extents: Mapping[str, int]) -> dict[str, tuple[int, int, int]]:
+        """Per reduction index in chunks its first value, how many it has, and how many chunks there are."""
+        env = {name: Int(n) for name, n in extents.items()}
+        found = {}
+        for c in self.one.chunks:
+            first, last = c.first(env).at(extents), c.last(env).at(extents)
+            found[c.index] = (first, max(last - first, 0), c.count(env).at(extents))
+        return found
+
 
 def places(one: Pass) -> tuple[Column, ...]:
     """Per index the place in the tile of every (thread, item), an array [threads, items]."""

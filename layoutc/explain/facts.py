@@ -65,7 +65,7 @@ def _explained(case: Case, lanes: int, transaction: int) -> Explained:
     boxes = _boxes(case)
     return Explained(
         outputs=case.one.outputs,
-        tile=dict(zip(case.one.indices, case.one.tile, strict=True)),
+        tile=case.one.sizes,
         threads=_threads(case),
         halo={name: _halo(f) for name, f in boxes.items()},
         footprint={name: box_of(f, case) for name, f in boxes.items()},
@@ -89,7 +89,8 @@ def _boxes(case: Case) -> dict[str, Footprint]:
     found = {f.tensor: f for f in case.one.footprints}
     if case.extents is not None and any(f.axes is None for f in found.values()):
         known = {name: Int(n) for name, n in case.extents.items()}
-        again = footprints(case.kernel, case.equations, frozenset(s.name for s in case.kept), known)
+        kept = frozenset(s.name for s in case.kept)
+        again = footprints(case.kernel, case.equations, kept, known, case.one.chunked)
         found |= {name: f for name, f in again.items() if name in found and found[name].axes is None}
     order = [*(t.name for t in case.kernel.inputs), *(s.name for s in case.kernel.stages)]
     return {name: found[name] for name in order if name in found}

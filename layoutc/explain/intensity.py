@@ -11,6 +11,7 @@ from layoutc.explain.case import Case
 from layoutc.explain.records import Intensity
 from layoutc.explain.taps import Runs, Taps, count_along, taps_of
 from layoutc.index import Expr, Int, Name
+from layoutc.plan.chunks import Chunk
 from layoutc.plan.halo import Axis, as_index, children
 from layoutc.plan.nodes import Storage
 from layoutc.resolve.program import Binary, Call, Equation, Read, Reduce, Stage, Unary, Value
@@ -62,7 +63,10 @@ def _loaded(case: Case) -> tuple[int, int] | None:
         return _read(case)
     bytes = 0
     for s in staged:
-        bytes += s.bytes * (case.one.threads if s.where == "registers" else 1)
+        chunks = _over_chunks(case, s)
+        if chunks is None:
+            return None
+        bytes += s.type.bytes * chunks * (case.one.threads if s.where == "registers" else 1)
         if s.halo_global:
             beyond = _beyond_core(case, s)
             if beyond is None:
@@ -74,7 +78,39 @@ def _loaded(case: Case) -> tuple[int, int] | None:
 def _per_output(axes: Sequence[Axis], case: Case) -> int:
     """Elements of a box for each output, in an infinite tile: 0 where an index does not move the box."""
     moved = {a.index for a in axes}
-    return prod(a.scale for a in axes if a.index is not None) if moved >= set(case.one.indices) else 0
+    if not moved >= set(case.one.indices):
+        return 0
+    return prod(a.scale for a in axes if a.index in case.one.indices) * (_lengths(case, axes) or 0)
+
+
+def _lengths(case: Case, axes: Sequence[Axis]) -> int | None:
+    """Elements of a box along the axes that chunks move, all chunks together; None where extents are not known."""
+    length = 1
+    chunks = {c.index: c for c in case.one.chunks}
+    for a in axes:
+        if a.index in chunks:
+            known = _range(case, chunks[a.index])
+            if known is None:
+                return None
+            single = a.scale == 1 and a.low == a.high
+            length *= known if single else -(-known // chunks[a.index].size) * a.extent(chunks[a.index].size)
+    return length
+
+
+def _range(case: Case, c: Chunk) -> int | None:
+    if c.range is not None:
+        return max(c.range[1] - c.range[0], 0)
+    return None if case.extents is None else case.chunks(case.extents)[c.index][1]
+
+
+def _over_chunks(case: Case, s: Storage) -> int | None:
+    """Elements of a box, all chunks together."""
+    lengths = _lengths(case, s.axes or ())
+    if lengths is None:
+        return None
+    axes = s.axes or (None,) * len(s.extents)
+    chunked = case.one.chunked
+    return lengths * prod(n for a, n in zip(axes, s.extents, strict=True) if a is None or a.index not in chunked)
 
 
 def _read(case: Case) -> tuple[int, int] | None:
@@ -104,7 +140,7 @@ def _read(case: Case) -> tuple[int, int] | None:
 
 def _beyond_core(case: Case, s: Storage) -> int | None:
     """Bytes that a full tile away from the edges reads past the staged core."""
-    sizes = dict(zip(case.one.indices, case.one.tile, strict=True))
+    sizes = case.one.sizes
     bytes = 0
     for taps in taps_of(case.kernel, case.equations, frozenset(), case.extents).get(s.tensor, []):
         if taps.axes is None or taps.times is None or taps.count is None:

@@ -15,6 +15,7 @@ from layoutc.resolve.types import arithmetic_type, compute_type
 def storage(case: Case, footprints: Mapping[str, Footprint]) -> Stored:
     """Staged boxes, operands beside a reduction, partial results: bytes of one tile's data, without padding.
 
+    Of a tensor that comes chunk by chunk it is one chunk's box, twice where two buffers take turns.
     A box in registers is one thread's, with as many copies as there are threads. An input that stands beside a
     reduction (a bias) waits in registers until the sum is made; so do the partial results of every output, in the
     type in which they are accumulated.
@@ -36,7 +37,7 @@ def box_of(footprint: Footprint | None, case: Case) -> tuple[int, ...] | None:
     """The extents of the box that a tile reads."""
     if footprint is None or footprint.axes is None:
         return None
-    sizes = dict(zip(case.one.indices, case.one.tile, strict=True))
+    sizes = case.one.sizes
     return tuple(a.extent(sizes[a.index] if a.index is not None else 1) for a in footprint.axes)
 
 

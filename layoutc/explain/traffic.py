@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -49,7 +50,11 @@ class _Reads:
         self.case, self.extents = case, case.extents
         self.counts = dict(zip(case.one.indices, case.counts(self.extents), strict=True))
         self.blocks = dict(zip(case.one.indices, case.blocks(self.extents), strict=True))
-        self.tiles = dict(zip(case.one.indices, case.one.tile, strict=True))
+        self.tiles = case.one.sizes
+        chunks = case.chunks(self.extents)
+        self.begins = {i: first for i, (first, _, _) in chunks.items()}
+        self.lengths = self.counts | {i: length for i, (_, length, _) in chunks.items()}
+        self.blocks |= {i: n for i, (*_, n) in chunks.items()}
         self.through = taps_of(case.kernel, case.equations, frozenset(), self.extents)
         self.kept = frozenset(s.name for s in case.kept)
         self.extended = _read_by_extended_lets(case)
@@ -81,7 +86,7 @@ class _Reads:
                 return prod(shape)
             case "registers":
                 return self._into_registers(held, shape)
-        boxes = prod(self._clipped(a, extent, n) for a, extent, n in _lines(held, shape)) * self._still(held.axes)
+        boxes = prod(self._clipped(a, extent, n) for a, extent, n in self._lines(held, shape)) * self._still(held.axes)
         if not held.halo_global:
             return boxes
         beyond = _total(self._beyond(tensor, held, taps, shape) for taps in self.through.get(tensor.name, []))
@@ -113,7 +118,7 @@ class _Reads:
         held = self.case.held(let.name)
         if held is None or held.axes is None or taps.times is None or (taps.axes is None and _has_edges(tensor)):
             return None
-        lines = dict(zip(let.indices, zip(held.axes, held.extents, strict=True), strict=True))
+        lines = dict(zip(let.indices, zip(self._axes(held), held.extents, strict=True), strict=True))
         used = {a.index for a in taps.axes or ()}
         total = taps.times * self._still(held.axes)
         for name, (axis, extent) in lines.items():
@@ -129,7 +134,7 @@ class _Reads:
         if axis.index is None:
             return extent
         blocks, tile = self.blocks[axis.index], self.tiles[axis.index]
-        missing = blocks * tile - self.counts[axis.index]
+        missing = blocks * tile - self.lengths[axis.index]
         return blocks * extent - axis.scale * missing if blocks else 0
 
     def _let_runs(self, taps: AxisTaps, axis: Axis, extent: int, n: int) -> Runs:
@@ -141,7 +146,7 @@ class _Reads:
                 for offsets in taps.offsets for o in (offsets[0], offsets[-1])]
         b, weight = touching(self.blocks[axis.index], taps.scale * step, min(ends), max(ends), n)
         first = step * b + axis.low
-        needed = axis.scale * (self.counts[axis.index] - 1) + axis.high
+        needed = axis.scale * (self.lengths[axis.index] - 1) + axis.high
         return Runs(first, np.minimum(first + extent - 1, needed), weight)
 
     def _beyond(self, tensor: Tensor, held: Storage, taps: Taps, shape: Shape) -> int | None:
@@ -150,7 +155,12 @@ class _Reads:
         if everywhere is None or taps.axes is None or taps.times is None:
             return None
         within = taps.times * prod(n for i, n in self.counts.items() if i not in {a.index for a in taps.axes})
-        for line, (axis, extent, n) in zip(taps.axes, _lines(held, shape), strict=True):
+        for line, (axis, extent, n) in zip(taps.axes, self._lines(held, shape), strict=True):
+            if axis.index in self.begins:
+                if axis.low != axis.high:
+                    return None     # which chunk reads an element decides where it is found
+                within *= count_along(line, Runs.of(0, 0), 0, n - 1)
+                continue
             if line.index is None or axis.index is None:
                 within *= count_along(line, Runs.of(0, 0), max(axis.low, 0), min(axis.low + extent, n) - 1)
                 continue
@@ -171,24 +181,30 @@ class _Reads:
         return clipped(self.blocks[axis.index], step, axis.scale * place + axis.low, extent, n)
 
     def _still(self, axes: Sequence[Axis] | None) -> int:
-        """Blocks along the indices that do not move a box: each loads it anew."""
+        """Blocks along the indices that do not move a box, and chunks if some do: each loads it anew."""
         moved = {a.index for a in axes or ()}
+        if moved.isdisjoint(self.begins):
+            moved |= self.begins.keys()
         return prod(n for i, n in self.blocks.items() if i not in moved)
 
     def _into_registers(self, held: Storage, shape: Shape) -> int:
         """Elements of every thread's box inside the tensor."""
         first = dict(zip(self.case.one.indices, (p[:, 0] for p in places(self.case.one)), strict=True))
         each = np.ones(self.case.one.threads, object)       # Python's integers: products may be large
-        for a, extent, n in _lines(held, shape):
-            own = np.zeros(self.case.one.threads, np.int64) if a.index is None else first[a.index]
+        for a, extent, n in self._lines(held, shape):
+            own = first[a.index] if a.index in first else np.zeros(self.case.one.threads, np.int64)
             distinct, which = np.unique(own, return_inverse=True)
             each = each * np.array([self._clipped(a, extent, n, int(p)) for p in distinct], object)[which]
         return int(each.sum()) * self._still(held.axes)
 
+    def _axes(self, held: Storage) -> list[Axis]:
+        """How a box lies along each axis, where the first tile or chunk of its index begins at 0."""
+        return [replace(a, low=a.low + a.scale * self.begins[a.index], high=a.high + a.scale * self.begins[a.index])
+                if a.index in self.begins else a for a in held.axes or ()]
 
-def _lines(held: Storage, shape: Shape) -> list[tuple[Axis, int, int]]:
-    """Per axis of a box: how it lies, its extent, and the tensor's."""
-    return list(zip(held.axes or (), held.extents, shape, strict=True))
+    def _lines(self, held: Storage, shape: Shape) -> list[tuple[Axis, int, int]]:
+        """Per axis of a box: how it lies, its extent, and the tensor's."""
+        return list(zip(self._axes(held), held.extents, shape, strict=True))
 
 
 def _has_edges(tensor: Tensor) -> bool:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from layoutc.explain.case import Case, Column, places
 from layoutc.explain.taps import Taps, taps_of
-from layoutc.plan.boxes import fill_vector, in_whole_vectors
 from layoutc.plan.halo import Axis
+from layoutc.plan.loading import fill_vector, in_whole_vectors
 from layoutc.plan.nodes import Storage
 from layoutc.plan.redistributed import DealtAccess
 from layoutc.resolve.binding import evaluate_index, tensor_shape
@@ -82,7 +82,7 @@ def _first_full_warp(accesses: Iterator[Access], lanes: int) -> Access | None:
 
 
 def _accesses(case: Case, tensor: Tensor, extents: Mapping[str, int]) -> Iterator[Access]:
-    """The instruction in the first blocks and in a middle one, in the order of the grid."""
+    """The instruction in the first blocks and in a middle one, in the order of the grid; of the first chunk."""
     one = case.one
     held = case.held(tensor.name)
     if held is not None and held.where == "constant":
@@ -95,8 +95,9 @@ def _accesses(case: Case, tensor: Tensor, extents: Mapping[str, int]) -> Iterato
         return
     finder = _Instruction(case, tensor, extents, dict(zip(one.indices, first_items, strict=True)), taps, let)
     ends = dict(zip(one.indices, counts, strict=True))
+    chunks = {i: first for i, (first, *_) in case.chunks(extents).items()}
     for block in product(*candidates):
-        begin = {i: b * t for i, b, t in zip(one.indices, block, one.tile, strict=True)}
+        begin = {i: b * t for i, b, t in zip(one.indices, block, one.tile, strict=True)} | chunks
         yield finder.at(begin, ends, held)
 
 
@@ -131,8 +132,7 @@ class _Instruction:
             first = np.array(dealt.layout.values[:self.case.one.threads])
             return self._inside(_in_box(held.axes or (), dealt.extents, begin, first), 1)
         if held.where == "shared":
-            tile = dict(zip(self.case.one.indices, self.case.one.tile, strict=True))
-            vector = fill_vector(held, tile, self._most(self.tensor.name))
+            vector = fill_vector(held, self.case.one.origins, self._most(self.tensor.name))
             return self._inside(self._in_box(held, begin, vector), vector)
         return self._inside(tuple(_origin(a, begin, self.first) for a in held.axes or ()), 1)
 
@@ -215,5 +215,5 @@ def _origin(axis: Axis, begin: Mapping[str, int], place: Mapping[str, Column] | 
     """The first subscript of a box along an axis; ``place``: of the output in the tile around which it lies."""
     if axis.index is None:
         return np.asarray(axis.low)
-    at = np.asarray(begin[axis.index]) + (0 if place is None else place[axis.index])
+    at = np.asarray(begin[axis.index]) + (0 if place is None else place.get(axis.index, 0))
     return np.asarray(at * axis.scale + axis.low)

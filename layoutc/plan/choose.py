@@ -7,6 +7,7 @@ from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout
+from layoutc.plan.chunks import CannotChunkError, Chunk, check_chunks, chunks_of
 from layoutc.plan.frame import Choice
 from layoutc.plan.halo import Footprint
 from layoutc.plan.nodes import Storage, Target
@@ -15,7 +16,7 @@ from layoutc.plan.redistributed import CannotRedistributeError, DealtAccess, che
 from layoutc.plan.refusal import refusal
 from layoutc.plan.staging import Staging
 from layoutc.resolve.program import AccessLayout, Equation, Kernel, Program, Schedule
-from layoutc.resolve.types import Type
+from layoutc.resolve.types import Type, compute_type
 from layoutc.source import Span
 
 DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
@@ -38,11 +39,15 @@ class Chooser:
     def choose(self) -> Choice:
         """Everything that the pass needs to know."""
         tile = self._tile()
-        staging = self.staging = Staging(self.program, self.kernel, self.equations, self.schedule, self.target, tile)
+        chunks = chunks_of(self.kernel, self.equations, self.schedule)
+        staging = self.staging = Staging(
+            self.program, self.kernel, self.equations, self.schedule, self.target, tile, chunks)
         owner = self._owner(tile, staging.found)
+        self._check_chunks(chunks, owner)
         storage = staging.choose(owner)
         return Choice(self.equations, tile, owner, storage, tuple(staging.found.values()), self.schedule.vector or 1,
-                      frozenset(self.schedule.unroll), self._accesses(tile, owner, storage))
+                      frozenset(self.schedule.unroll), self._accesses(tile, owner, storage), chunks,
+                      self.target.has_asynchronous_copies)
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
@@ -50,6 +55,24 @@ class Chooser:
 
     def _span(self, word: str) -> Span:
         return dict(self.schedule.clause_spans).get(word, self.schedule.span)
+
+    def refuse_chunks(self, error: CannotChunkError) -> LayoutcError:
+        """The error at the tile."""
+        return self.refuse("cannot-chunk", error.why, self._span("tile"), error.help)
+
+    def _check_chunks(self, chunks: tuple[Chunk, ...], owner: Ownership) -> None:
+        """Reductions over the chunks' indices can be made so, and a thread can hold their partial results."""
+        if not chunks:
+            return
+        try:
+            check_chunks(self.kernel, self.equations, self.staging.kept, chunks)
+        except CannotChunkError as error:
+            raise self.refuse_chunks(error) from None
+        widest = max(compute_type(self._output_type(e)).bytes for e in self.equations)
+        if owner.items * widest > self.target.register_bytes:
+            raise self.refuse("cannot-chunk", f"a thread would hold {owner.items} partial results of {widest} bytes in "
+                              f"registers, and there are {self.target.register_bytes} bytes", self._span("tile"),
+                              "make the tile smaller or the threads more")
 
     # ---- tile and threads
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutc.index import Expr, Int, Name, ceildiv, multiply
+from layoutc.plan.chunks import Chunk, origins_of
 from layoutc.plan.halo import Footprint, as_index
 from layoutc.plan.lower import Lowering
 from layoutc.plan.masks import masks_of
@@ -21,7 +22,7 @@ from layoutc.plan.nodes import (
     TensorArgument,
 )
 from layoutc.plan.ownership import Ownership
-from layoutc.plan.places import InConstant, InGlobal, Place
+from layoutc.plan.places import InBox, InConstant, InGlobal, Place
 from layoutc.plan.redistributed import DealtAccess, accesses_by_tensor, shared_bytes
 from layoutc.plan.steps import Function, Let, Step
 from layoutc.plan.values import Element, c_type, memory_type
@@ -40,6 +41,18 @@ class Choice:
     vector: int = 1                     # elements an access moves at most
     unroll: frozenset[str] = frozenset()
     accesses: tuple[DealtAccess, ...] = ()          # loads and stores that have layouts of their own
+    chunks: tuple[Chunk, ...] = ()                  # reduction indices that are walked in chunks
+    asynchronous: bool = False                      # the target copies to shared memory in the background
+
+    @property
+    def chunked(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(c.index for c in self.chunks)
+
+    @property
+    def origins(self) -> dict[str, int]:
+        """Per index that moves boxes a number that divides every first place of a box's tile or chunk."""
+        return origins_of(self.equations[0].indices, self.tile, self.chunks)
 
 
 class Frame:
@@ -56,13 +69,13 @@ class Frame:
         for s in kernel.stages:
             names.release(self.arrays[s.name])
         self.extents: dict[str, Expr] = {e: Name(names.take(e), 0) for e in kernel.extents}
-        self.spelled = {i: names.take(i) for i in self.indices}      # index -> its variable
+        self.spelled = {i: names.take(i) for i in (*self.indices, *choice.chunked)}     # index -> its variable
         self.lowering = Lowering(kernel, names, self._places(), choice.unroll)
         self.shared_bytes = shared_bytes(choice.accesses)            # of the arrays declared so far
         self.loads = accesses_by_tensor(choice.accesses, "load")
         self.stores = accesses_by_tensor(choice.accesses, "store")
         self.targets: dict[str, Element] = {}                        # outputs that wait in registers
-        self._origins: dict[str, Expr] = {}                          # index -> the tile's first
+        self._origins: dict[str, Expr] = {}                          # index -> the tile's or the chunk's first
 
     @property
     def indices(self) -> tuple[str, ...]:
@@ -84,13 +97,24 @@ class Frame:
         assert isinstance(place, InGlobal), tensor
         return place
 
+    def source_of(self, tensor: str) -> InGlobal:
+        """Where the elements of a tensor come from, wherever they wait."""
+        place = self.lowering.places[tensor]
+        return place.source if isinstance(place, InBox) and place.source is not None else self.place_of(tensor)
+
     def vector_of(self, tensor: str) -> int:
         """Elements of a tensor that one access moves."""
         return min(self.choice.vector, self.signature.vectors[self.signature.of(self.kernel, tensor)])
 
     def origin(self, index: str | None) -> Expr:
-        """The tile's first output along an index."""
+        """The tile's first output along an index, or the chunk's first value of it."""
         return Int(0) if index is None else self._origins[index]
+
+    def name_chunks(self) -> None:
+        """Variables for where a chunk begins along each of its indices."""
+        for c in self.choice.chunks:
+            name = self.names.take(f"chunk_{self.spelled[c.index]}")
+            self._origins[c.index] = Name(name, c.first(self.extents).interval[0])
 
     # ---- parameters
 
@@ -175,5 +199,6 @@ class Frame:
             tuple(ceildiv(n, size) for n, size in zip(extents, choice.tile, strict=True)),
             tuple(a for a, *_ in self._arguments), tuple(name for *_, name in self._arguments),
             choice.footprints, choice.storage, self.shared_bytes,
-            masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage),
-            owner.places, owner.vector, choice.accesses)
+            masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage,
+                     choice.chunks),
+            owner.places, owner.vector, choice.accesses, chunks=choice.chunks)

@@ -51,7 +51,7 @@ class Access:
 class Axis:
     """How a box lies along one axis of its tensor: from ``scale * index + low`` to ``scale * index + high``."""
 
-    index: str | None       # the tile's index that moves it; None: it stays
+    index: str | None       # the tile's index that moves it, or one of a reduction in chunks; None: it stays
     scale: int
     low: int                # least offset, in elements
     high: int               # greatest offset, inclusive
@@ -158,7 +158,10 @@ class Circumstances:
 
 
 class Accesses:
-    """Collects every access that the equations make, lets expanded where ``inlined`` says so."""
+    """Collects every access that the equations make, lets expanded where ``inlined`` says so.
+
+    ``chunked`` are reduction indices that are walked in chunks: they stand in subscripts under their own names.
+    """
 
     def __init__(
         self,
@@ -166,12 +169,14 @@ class Accesses:
         kept: frozenset[str] = frozenset(),
         extents: Mapping[str, Expr] | None = None,
         outputs: Iterable[str] = (),
+        chunked: Iterable[str] = (),
     ) -> None:
         self._ranges = Ranges(kernel, outputs)      # outputs that have elements, or there is nothing to run
         self._stages = {s.name: s for s in kernel.stages}
         self._edges: dict[str, tuple[Sides, ...]] = {t.name: t.edges for t in kernel.inputs}
         self._edges |= {s.name: s.edges for s in kernel.stages}
         self._kept = kept           # lets that are held in memory: an access of them, not of what they read
+        self._chunked = frozenset(chunked)
         self._fresh = count()
         self._extents: dict[str, Expr] = {name: Name(name, 0) for name in kernel.extents} | dict(extents or {})
 
@@ -201,7 +206,8 @@ class Accesses:
                     low, high = as_index(binder.low, env), as_index(binder.high, env)
                     bounds = (_number(low), _number(high))
                     last = None if bounds[1] is None else bounds[1] - 1
-                    inner[binder.name] = Name(f"{binder.name}#{next(self._fresh)}", bounds[0], last)
+                    name = binder.name if binder.name in self._chunked else f"{binder.name}#{next(self._fresh)}"
+                    inner[binder.name] = Name(name, bounds[0], last)
                     times *= 0 if None in bounds else max(bounds[1] - bounds[0], 0)  # type: ignore[operator]
                 certain = under.certain and (times > 0 or self._ranges.hold_something(binders))
                 inside = replace(under, certain=certain)
@@ -242,22 +248,26 @@ def footprints(
     kept: frozenset[str] = frozenset(),
     extents: Mapping[str, Expr] | None = None,
     outputs: Iterable[str] = (),
+    chunked: tuple[str, ...] = (),
 ) -> dict[str, Footprint]:
     """The box of every tensor (and kept let) that the readers access, per output of theirs; extents as far as known.
 
     ``outputs``, and those of the readers, have elements: where they have none, there is nothing to run.
+    ``chunked`` reduction indices move the boxes as the outputs' own do.
     """
     own = (reader.output for reader in readers if isinstance(reader, Equation))
-    accesses = Accesses(kernel, kept, extents, (*outputs, *own))
+    accesses = Accesses(kernel, kept, extents, (*outputs, *own), chunked)
     found: dict[str, list[tuple[Access, tuple[str, ...], int]]] = {}
     for reader in readers:
         for access, times in accesses.of(reader):
             found.setdefault(access.tensor, []).append((access, reader.indices, times))
     bare = {s.name for s in kernel.stages if not s.edges}
-    return {tensor: _footprint(tensor, list_, tensor in bare) for tensor, list_ in found.items()}
+    return {tensor: _footprint(tensor, list_, tensor in bare, chunked) for tensor, list_ in found.items()}
 
 
-def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]], is_bare_let: bool) -> Footprint:
+def _footprint(
+    tensor: str, found: list[tuple[Access, tuple[str, ...], int]], is_bare_let: bool, chunked: tuple[str, ...]
+) -> Footprint:
     reads = 0 if any(times == 0 for *_, times in found) else sum(times for *_, times in found)
     if is_bare_let and not all(access.certain for access, *_ in found):
         return Footprint(tensor, None, reads, f"`{tensor}` is not defined wherever the tile would need it")
@@ -265,7 +275,7 @@ def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]], is
     for access, indices, _ in found:
         here: list[Axis] = []
         for number, subscript in enumerate(access.indices):
-            axis = _axis(subscript, indices)
+            axis = _axis(subscript, indices, chunked)
             if isinstance(axis, str):
                 return Footprint(tensor, None, reads, f"axis {number} of `{tensor}` {axis}")
             here.append(axis)
@@ -279,11 +289,15 @@ def _footprint(tensor: str, found: list[tuple[Access, tuple[str, ...], int]], is
     return Footprint(tensor, tuple(axes or ()), reads, certain=any(access.certain for access, *_ in found))
 
 
-def _axis(subscript: Expr | None, indices: tuple[str, ...]) -> Axis | str:
+def _axis(subscript: Expr | None, indices: tuple[str, ...], chunked: tuple[str, ...]) -> Axis | str:
+    """Along one axis a box moves with an output's index, or else with one that is walked in chunks."""
     if subscript is None:
         return "is read at places that are no integer expression of the indices, or are folded by an edge"
     index, scale, rest = None, 1, []
-    for factor, coefficient in terms(subscript):
+    factors = terms(subscript)
+    if not any(isinstance(factor, Name) and factor.id in indices for factor, _ in factors):
+        indices = tuple(f.id for f, c in factors if isinstance(f, Name) and f.id in chunked and c > 0)[:1]
+    for factor, coefficient in factors:
         if isinstance(factor, Name) and factor.id in indices:
             if index is not None or coefficient < 1:
                 return "is read at a sum of indices or against an index's direction"

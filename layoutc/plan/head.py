@@ -12,7 +12,7 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
     name = "chosen by the compiler" if schedule is None else plain(schedule.name or "default")
     lines = [f"{plain(kernel.name)}, schedule: {name}"]
     for one in passes:
-        tile = ", ".join(f"{plain(i)} {size}" for i, size in zip(one.indices, one.tile, strict=True)) or "one output"
+        tile = ", ".join(f"{plain(i)} {size}" for i, size in one.sizes.items()) or "one output"
         lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "
                      f"{one.items} output{'s' if one.items > 1 else ''} each, {one.layout}")
         held = {s.tensor: s for s in one.storage}
@@ -28,7 +28,8 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
 
 def _where(s: Storage) -> str:
     box = " x ".join(map(str, s.extents))
-    rest = ", halo from global memory" if s.halo_global else ""
+    rest = ", twice" if s.copies == 2 else ""
+    rest += ", halo from global memory" if s.halo_global else ""
     return f"{box} in {s.where}{' memory' if s.where != 'registers' else ''}{rest}"
 
 

@@ -31,17 +31,21 @@ def _nest(
     lowering: Lowering, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], into: Accumulator
 ) -> None:
     if not binders:
-        position = [(env[b.name], b) for b in r.binders]
-        body = r.body
-        if into.fused and isinstance(body, p.Binary) and body.op == "*":
-            lowering.emit(*into.take_product(lowering.value(body.left, env), lowering.value(body.right, env)))
-        else:
-            at = _position(lowering, position, env) if r.op in ("argmin", "argmax") else None
-            lowering.emit(*into.take(lowering.value(body, env), at))
+        take(lowering, r, env, into)
         return
     first, *rest = binders
     with loop(lowering, first, env, _is_unrolled(lowering, r, first)) as inner:
         _nest(lowering, r, tuple(rest), inner, into)
+
+
+def take(lowering: Lowering, r: p.Reduce, env: Env, into: Accumulator) -> None:
+    """The body's value where the binders have values, into the accumulator."""
+    body = r.body
+    if into.fused and isinstance(body, p.Binary) and body.op == "*":
+        lowering.emit(*into.take_product(lowering.value(body.left, env), lowering.value(body.right, env)))
+        return
+    at = _position(lowering, [(env[b.name], b) for b in r.binders], env) if r.op in ("argmin", "argmax") else None
+    lowering.emit(*into.take(lowering.value(body, env), at))
 
 
 @contextmanager

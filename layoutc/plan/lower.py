@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, not_negative
 from layoutc.plan.greatest import greatest
@@ -29,6 +29,9 @@ from layoutc.plan.values import (
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve import program as p
 from layoutc.resolve.types import I64
+
+if TYPE_CHECKING:
+    from layoutc.plan.sums import Sums
 
 INTEGER = {"+": "add", "-": "sub", "*": "mul", "//": "floor_div", "%": "floor_mod", "**": "power"}
 FLOAT = {"//": "floor_div", "%": "floor_mod", "**": "pow"}
@@ -61,6 +64,7 @@ class Lowering:
         self._blocks: list[list[Step]] = []
         self._known: list[dict[object, Text]] = []
         self._wide: set[str] = set()
+        self.sums: Sums | None = None           # reductions that are made elsewhere
         self._boxes = True                      # whether boxes hold what is read here
         self._evaluated = 0                     # lets written out
 
@@ -89,6 +93,15 @@ class Lowering:
     def named(self, value: Text, type: str, wanted: str) -> Text:
         """The value under a name, so that it can be used twice."""
         return value if isinstance(value, Held | Literal) else Held(self.let(type, wanted, value))
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """What is emitted inside is dropped, and takes no names."""
+        names, evaluated = self.names, self._evaluated
+        self.names = names.copy()
+        with self.block():
+            yield
+        self.names, self._evaluated = names, evaluated
 
     # ---- values
 
@@ -128,7 +141,8 @@ class Lowering:
             case p.Reduce(op="median"):
                 return median(self, v, env)
             case p.Reduce():
-                return reduce_value(self, v, env)
+                made = self.sums.value(v, env) if self.sums is not None else None
+                return made if made is not None else reduce_value(self, v, env)
         assert_never(v)
 
     def _compare(self, op: str, left: p.Value, right: p.Value, env: Env) -> Text:
@@ -198,7 +212,7 @@ class Lowering:
         if place.of_thread:
             at = tuple((s.over(self.local).over(self.items) - o.over(self.items))
                        for s, o in zip(subscripts, place.origin, strict=True))
-        element = load(Element(place.array, row_major(at, place.extents)), place.type)
+        element = load(Element(place.array, place.element(at)), place.type)
         if not place.partial or place.source is None:
             return element
         within = every(Call("within", (a, Int(n))) for a, n in zip(at, place.extents, strict=True)
@@ -207,12 +221,16 @@ class Lowering:
 
     def in_global(self, place: InGlobal, subscripts: tuple[Expr, ...], env: Env) -> Text:
         """An element of global memory, its edge rules applied: folds inside the subscript, values by selection."""
-        folded, outside = self._edges(place.edges, subscripts, place.extents)
-        element = Element(place.array, dot(folded, place.strides))
-        out = load(element, place.type)
+        at, outside = self.folded(place, subscripts)
+        out = load(Element(place.array, at), place.type)
         for test, value in reversed(outside):
             out = Choice(test, out, self.value(value, env))
         return out
+
+    def folded(self, place: InGlobal, subscripts: tuple[Expr, ...]) -> tuple[Expr, list[tuple[Expr, p.Value]]]:
+        """The position in a tensor's array, and what stands there instead where a test fails, the lowest axis first."""
+        folded, outside = self._edges(place.edges, subscripts, place.extents)
+        return dot(folded, place.strides), outside
 
     def _edges(
         self, edges: tuple[p.Sides, ...], subscripts: tuple[Expr, ...], extents: tuple[Expr, ...]

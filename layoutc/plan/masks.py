@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from layoutc.index import TRUE, Expr, Int, Name, compare
+from layoutc.plan.chunks import Chunk
 from layoutc.plan.halo import Axis, Footprint, as_index
 from layoutc.plan.nodes import Mask, Storage
 from layoutc.resolve.program import Equation, Kernel, Sides
@@ -17,6 +18,7 @@ def masks_of(
     tile: tuple[int, ...],
     found: tuple[Footprint, ...],
     storage: tuple[Storage, ...],
+    chunks: tuple[Chunk, ...] = (),
 ) -> tuple[Mask, ...]:
     """Ragged ends of outputs and of staged loads, and the sides on which an edge rule answers; in the spec's names.
 
@@ -31,6 +33,9 @@ def masks_of(
     counts = dict(zip(equations[0].indices, extents, strict=True))
     ragged = {index for index, size in zip(equations[0].indices, tile, strict=True)
               if not (isinstance(n := counts[index], Int) and n.value % size == 0)}
+    env = {e: Name(e, 0) for e in kernel.extents}
+    counts |= {c.index: c.last(env) for c in chunks}
+    ragged |= {c.index for c in chunks if not c.whole}
     staged = {s.tensor for s in storage if s.where in ("shared", "registers")} & {t.name for t in kernel.inputs}
     for footprint in found:
         for number, a in enumerate(footprint.axes or ()):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from layoutc.index import Expr
+from layoutc.plan.chunks import Chunk, origins_of
 from layoutc.plan.halo import Axis, Footprint
 from layoutc.plan.steps import File
 from layoutc.resolve.program import Kernel, Schedule
 from layoutc.resolve.types import Type
+
+ASYNCHRONOUS_FROM = 80      # compute capability, in tenths
 
 if TYPE_CHECKING:
     from layoutc.plan.redistributed import DealtAccess
@@ -24,6 +28,11 @@ class Target:
     block_threads: int = 1024
     register_bytes: int = 255 * 4       # a thread
     constant_bytes: int = 4096 - 512    # kernel parameters that may be arrays
+
+    @property
+    def has_asynchronous_copies(self) -> bool:
+        """Whether it copies from global to shared memory in the background: from compute capability 8.0 on."""
+        return int("".join(filter(str.isdigit, self.arch)) or 0) >= ASYNCHRONOUS_FROM
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,11 @@ class Storage:
     extents: tuple[int, ...]            # of the box, elements
     axes: tuple[Axis, ...] | None = None
     halo_global: bool = False
-    copies: int = 1
+    copies: int = 1                     # 2: one is filled while the other is read
+
+    def in_chunks(self, chunked: Collection[str]) -> bool:
+        """Whether chunks of one of these reduction indices move it."""
+        return any(a.index in chunked for a in self.axes or ())
 
     @property
     def bytes(self) -> int:
@@ -137,6 +150,22 @@ class Pass:
     accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
     strategy: str = "tile"
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
+    chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The tile: outputs per index, steps of a chunk per chunked reduction index."""
+        return dict(zip(self.indices, self.tile, strict=True)) | {c.index: c.size for c in self.chunks}
+
+    @property
+    def origins(self) -> dict[str, int]:
+        """Per index that moves boxes a number that divides every first place of its tiles or chunks."""
+        return origins_of(self.indices, self.tile, self.chunks)
+
+    @property
+    def chunked(self) -> tuple[str, ...]:
+        """The reduction indices that are walked in chunks."""
+        return tuple(c.index for c in self.chunks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,13 @@ class InBox:
     source: InGlobal | None = None  # where the elements come from; None: a let
     of_thread: bool = False         # in the registers of each thread
     partial: bool = False           # reads outside the box go to the source (halo global)
+    buffer: Expr | None = None      # which of two boxes, one behind the other, is read
+
+    def element(self, at: tuple[Expr, ...]) -> Expr:
+        """The position in the array of a coordinate in the box."""
+        if self.buffer is None:
+            return row_major(at, self.extents)
+        return row_major((self.buffer, *at), (2, *self.extents))
 
 
 Place = InGlobal | InConstant | InBox

@@ -6,9 +6,11 @@ from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.resolve.program import Equation, Kernel, Stage
 
 
-def grown(kernel: Kernel, equations: tuple[Equation, ...], kept: frozenset[str]) -> dict[str, Footprint]:
-    """The box of every tensor and kept let that the equations reach, per output."""
-    found = footprints(kernel, equations, kept)
+def grown(
+    kernel: Kernel, equations: tuple[Equation, ...], kept: frozenset[str], chunked: tuple[str, ...] = ()
+) -> dict[str, Footprint]:
+    """The box of every tensor and kept let that the equations reach, per output and step of ``chunked`` indices."""
+    found = footprints(kernel, equations, kept, chunked=chunked)
     for stage in reversed(kernel.stages):
         if stage.name not in kept or stage.name not in found:
             continue

@@ -121,7 +121,7 @@ def needed(
     for thread in range(owner.threads):
         at = {"thread": Int(thread)}
         begins.append(sum(_whole(first[a.index].over(at)) * a.scale * stride
-                          for a, stride in zip(axes, strides, strict=True) if a.index is not None))
+                          for a, stride in zip(axes, strides, strict=True) if a.index in first))
     modes = fit([begin - begins[0] for begin in begins], [owner.threads])
     if isinstance(modes, Misfit):
         raise CannotRedistributeError(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 
 from layoutc.diagnostics import LayoutcError
+from layoutc.plan.chunks import Chunk, ranges_of_extents
 from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership
@@ -25,17 +28,19 @@ class Staging:
 
     def __init__(
         self, program: Program, kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedule, target: Target,
-        tile: tuple[int, ...],
+        tile: tuple[int, ...], chunks: tuple[Chunk, ...] = (),
     ) -> None:
-        self.program, self.kernel, self.equations, self.target, self.tile = program, kernel, equations, target, tile
-        self.schedule = schedule
+        self.program, self.kernel, self.equations, self.target = program, kernel, equations, target
+        self.schedule, self.chunks = schedule, chunks
+        self._chunked = tuple(c.index for c in chunks)
         self.indices = equations[0].indices
+        self.sizes = dict(zip(self.indices, tile, strict=True)) | {c.index: c.size for c in chunks}
         self.stages = {s.tensor: s for s in schedule.stages}
         self.loads = {a.tensor: a for a in schedule.loads}
         self.lets = {s.name: s for s in kernel.stages}
         self._room = self.budget // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
-        self.found = grown(kernel, equations, self.kept)
+        self.found = grown(kernel, equations, self.kept, self._chunked)
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
@@ -47,7 +52,7 @@ class Staging:
         if self.schedule.stages or not self.indices:
             return frozenset(chosen)
         for stage in self.kernel.stages:
-            found = grown(self.kernel, self.equations, frozenset(chosen | {stage.name})).get(stage.name)
+            found = grown(self.kernel, self.equations, frozenset(chosen | {stage.name}), self._chunked).get(stage.name)
             heavy = any(f.reads >= KEPT_FROM for f in footprints(self.kernel, (stage,)).values())
             if (found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and _spread(found)
                     and self._fits(self._box(stage.name, compute_type(stage.type), "shared", found))):
@@ -85,18 +90,28 @@ class Staging:
                 return self._in_constant(name, type, stage)
         if found.axes is None:
             raise self.refuse("cannot-stage", f"`{name}` has no box: {found.why}", stage.span,
-                              f"read it from global memory: `stage {name} in global`")
+                              f"read it from global memory: `stage {name} in global`{self._or_in_chunks(name)}")
         if name in self.lets and stage.where == "registers":
             raise self.refuse("cannot-stage", f"the let `{name}` lives in registers already", stage.span,
                               f"leave `stage {name} in registers` out")
         if stage.where == "registers":
             return self._in_registers(name, type, stage, owner, found)
         box = self._box(name, compute_type(type) if name in self.lets else type, "shared", found)
+        if stage.double:
+            box = self._doubled(box, stage)
         if stage.halo_global:
             if name in self.lets:
                 raise self.refuse("cannot-stage", f"the let `{name}` has no copy in global memory", stage.span)
             return self._core(box, stage)
         return box
+
+    def _or_in_chunks(self, name: str) -> str:
+        """What would give a tensor a box where reductions over extents leave it without one."""
+        names = [i for i in ranges_of_extents(self.kernel, self.equations) if i not in self.sizes]
+        if not names or (found := grown(self.kernel, self.equations, self.kept, tuple(names)).get(name)) is None:
+            return ""
+        said = ", ".join(f"{i}: 4" for i in names)
+        return "" if found.axes is None else f", or walk the reduction in chunks: `tile (…, {said})`"
 
     def _to_load(self, name: str, type: Type, owner: Ownership, found: Footprint) -> Storage | None:
         """Of a tensor whose load has a layout: in registers where each thread needs few elements, else shared."""
@@ -123,7 +138,16 @@ class Staging:
                 raise self.refuse("cannot-stage", f"the box of `{box.tensor}` has no part inside the tile", stage.span)
             axes.append(Axis(a.index, a.scale, low, high))
         core = Footprint(box.tensor, tuple(axes), 0)
-        return Storage(box.tensor, "shared", box.type, self.box_of(core), tuple(axes), halo_global=True)
+        return replace(box, extents=self.box_of(core), axes=tuple(axes), halo_global=True)
+
+    def _doubled(self, box: Storage, stage: StageChoice) -> Storage:
+        """Two buffers for what is loaded chunk after chunk."""
+        if not box.in_chunks(self._chunked):
+            why = (f"the box of `{box.tensor}` does not move with {' or '.join(f'`{i}`' for i in self._chunked)}"
+                   if self._chunked else "no reduction is made chunk by chunk")
+            raise self.refuse("cannot-stage", f"nothing of `{box.tensor}` to buffer twice: {why}", stage.span,
+                              "name an index of a reduction in the tile, or leave `double` out")
+        return replace(box, copies=2)
 
     def _in_constant(self, name: str, type: Type, stage: StageChoice) -> Storage:
         tensor = next((t for t in self.kernel.inputs if t.name == name), None)
@@ -148,7 +172,9 @@ class Staging:
         places = dict(zip(self.indices, owner.places, strict=True))
         for a in found.axes or ():
             span = 0
-            if a.index is not None:
+            if a.index in self._chunked:
+                span = self.sizes[a.index] - 1
+            elif a.index is not None:
                 low, high = (places[a.index] - first[a.index]).interval
                 if low is None or high is None or low < 0 or owner.partial:
                     raise self.refuse(
@@ -167,8 +193,7 @@ class Staging:
 
     def box_of(self, found: Footprint) -> tuple[int, ...]:
         """Extents of the box that a tile reads."""
-        sizes = dict(zip(self.indices, self.tile, strict=True))
-        return tuple(a.extent(sizes[a.index] if a.index is not None else 1) for a in found.axes or ())
+        return tuple(a.extent(self.sizes[a.index] if a.index is not None else 1) for a in found.axes or ())
 
     def _by_default(self, name: str, type: Type, found: Footprint) -> Storage | None:
         """Staged in shared memory where neighbours share enough of what they read and the box fits."""
@@ -192,15 +217,15 @@ class Staging:
         told = self.schedule.shared_budget
         return self.target.shared_bytes if told is None else min(told, self.target.shared_bytes)
 
-    def check_budget(self, needed: int) -> None:
-        """Refuse a block that would take more shared memory than it may."""
+    def check_budget(self, needed: int, help: Callable[[], str]) -> None:
+        """Refuse a block that would take more shared memory than it may; ``help`` may know what would fit."""
         if needed <= self.budget:
             return
         word = "the budget is" if self.budget < self.target.shared_bytes else "it can have"
         span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
         raise self.refuse("over-budget",
                           f"a block needs {needed} bytes of shared memory, {word} {self.budget}", span,
-                          "make the tile smaller or stage less")
+                          help() or "make the tile smaller or stage less")
 
 
 def _spread(found: Footprint) -> bool:

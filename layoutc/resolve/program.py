@@ -240,6 +240,7 @@ class StageChoice:
     tensor: str
     where: Literal["shared", "global", "constant", "registers"]
     halo_global: bool = False
+    double: bool = False            # two buffers, one filled while the other is read
     span: Span = place()
 
 
@@ -267,7 +268,7 @@ class Schedule:
     """How a kernel is to be run; what is left out the planner chooses."""
 
     name: str | None = None
-    tile: tuple[tuple[str, int], ...] | None = None
+    tile: tuple[tuple[str, int], ...] | None = None     # outputs a block, or steps a chunk of a reduction index
     threads: Threads | None = None
     stages: tuple[StageChoice, ...] = ()
     vector: int | None = None                   # elements a memory access at most

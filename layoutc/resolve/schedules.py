@@ -133,14 +133,14 @@ class ScheduleResolver:
 
     def _tile_size(self, item: tuple[syntax.Name, syntax.Expression]) -> tuple[str, int]:
         name, written = item
-        if name.id in self.surface.reduced and name.id not in self.surface.indices:
-            self._not_yet(name.span, f"tile ({name.id}: …) of a reduction index")
-        if name.id not in self.surface.indices:
-            self._unknown_index(name, self.surface.indices)
+        known = [*self.surface.indices, *(n for n in self.surface.reduced if n not in self.surface.indices)]
+        if name.id not in known:
+            self._unknown_index(name, known)
         size = self.statics.integer(written)
+        what = "outputs wide" if name.id in self.surface.indices else "steps of a reduction long"
         if not 1 <= size <= MOST_TILE:
             self.errors.refuse(
-                "bad-tile", written.span, f"a tile is 1 to {MOST_TILE} outputs wide, not {size}",
+                "bad-tile", written.span, f"a tile is 1 to {MOST_TILE} {what}, not {size}",
                 "too small" if size < 1 else "too large",
             )
         return name.id, size
@@ -240,8 +240,12 @@ class ScheduleResolver:
                 "bad-stage", clause.where.span, f"there is no place `{where}` to stage in", "unknown",
                 help=did_you_mean(where, WHERE), notes=[f"the places are {', '.join(WHERE)}"],
             )
-        if clause.double:
-            self._not_yet(clause.span, "stage … double")
+        if clause.double and (where != "shared" or name in self.surface.lets):
+            what = f"the let `{name}` is computed in the kernel" if where == "shared" else f"`{name}` waits in {where}"
+            self.errors.refuse(
+                "bad-stage", clause.span, f"two buffers are for what travels to shared memory; {what}",
+                "no transfer to hide", help="leave `double` out",
+            )
         if clause.halo_global and where != "shared":
             self.errors.refuse(
                 "bad-stage", clause.span, f"`halo global` belongs to `in shared`, not to `in {where}`",
@@ -253,7 +257,7 @@ class ScheduleResolver:
                 "bad-stage", clause.span, f"`{name}` {what}, and constant memory needs an input of constant extents",
                 "cannot be constant", help=f"`stage {name} in shared`",
             )
-        self.stages[name] = StageChoice(name, where, clause.halo_global, clause.span)  # type: ignore[arg-type]
+        self.stages[name] = StageChoice(name, where, clause.halo_global, clause.double, clause.span)  # type: ignore[arg-type]
 
     def _vector(self, written: syntax.Expression) -> int:
         elements = self.statics.integer(written)

@@ -78,7 +78,8 @@ def _of_pass(extent: str, kernel: Kernel, one: Pass) -> set[int]:
     output = next(t for t in kernel.outputs if t.name == one.outputs[0])
     found = {size for n, size in zip(output.extents, one.tile, strict=True) if extent in extents_in(n)}
     measured = {t.name: t.extents for t in kernel.inputs}
-    sizes = dict(zip(one.indices, one.tile, strict=True))
+    found |= {c.size for c in one.chunks if extent in extents_in(c.high) | extents_in(c.low)}
+    sizes = one.sizes
     for footprint in one.footprints:
         for number, axis in enumerate(footprint.axes or ()):
             if footprint.tensor in measured and extent in extents_in(measured[footprint.tensor][number]):

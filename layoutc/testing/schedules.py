@@ -10,6 +10,7 @@ from layoutc.resolve.program import Const, Kernel, Reduce, Value
 
 TILE_SIZES = (1, 2, 3, 4, 5, 8, 16)
 LARGEST_TILE = 256          # outputs: the extents of a test are small
+CHUNK_SIZES = (1, 2, 3, 4)
 THREAD_COUNTS = (1, 2, 5, 8, 31, 32, 33, 64)
 VECTORS = (1, 2, 4, 8)
 INTENTS = ("plain", "layout", "over", "vectors", "accesses")
@@ -19,8 +20,9 @@ INTENTS = ("plain", "layout", "over", "vectors", "accesses")
 def random_clauses(kernel: Kernel, intent: str, random: Random) -> str:
     """The clauses of a schedule in braces, about one of INTENTS; not all that come are possible."""
     indices = list(dict.fromkeys(i for e in kernel.equations for i in e.indices))
-    boxed, moving = _boxes(kernel)
-    stages = _stages(kernel, boxed, random)
+    chunks = _chunks(kernel, indices, random)
+    boxed, moving = _boxes(kernel, tuple(chunks))
+    stages = _stages(kernel, boxed, random, double=bool(chunks))
     tile = _tile(indices, random)
     if intent == "over":
         tile = {i: min(n, 5) for i, n in tile.items()}
@@ -47,6 +49,7 @@ def random_clauses(kernel: Kernel, intent: str, random: Random) -> str:
     reduced = reduction_indices(kernel)
     if random.random() < 0.3 and (reduced or indices):
         clauses.append(f"unroll {random.choice(reduced or indices)}")
+    tile |= chunks
     said = [f"tile ({', '.join(f'{i}: {n}' for i, n in tile.items())})"] if tile else []
     said += [f"stage {name} in {where}" for name, where in stages.items()]
     return "{ " + "  ".join(said + clauses) + " }"
@@ -86,22 +89,31 @@ def _accesses(kernel: Kernel, boxed: list[str], outputs: int, random: Random) ->
         for what, times in some]
 
 
-def _boxes(kernel: Kernel) -> tuple[list[str], list[str]]:
-    """Tensors of which a tile reads a box, and those of them that move with every index."""
-    found = footprints(kernel, kernel.equations)
+def _chunks(kernel: Kernel, indices: list[str], random: Random) -> dict[str, int]:
+    """Reduction indices to walk in chunks: often one, seldom several, or none."""
+    reduced = [name for name in reduction_indices(kernel) if name not in indices]
+    number = random.choice((0, 0, 1, 1, 1, 2))
+    some = random.sample(reduced, min(number, len(reduced)))
+    return {name: random.choice(CHUNK_SIZES) for name in reduced if name in some}
+
+
+def _boxes(kernel: Kernel, chunked: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Tensors of which a tile (a chunk of it) reads a box, and those of them that move with every index."""
+    found = footprints(kernel, kernel.equations, chunked=chunked)
     boxed = [t.name for t in kernel.inputs if t.name in found and found[t.name].axes is not None]
     moving = [n for n in boxed if tuple(a.index for a in found[n].axes or ()) == kernel.equations[0].indices]
     return boxed, moving
 
 
-def _stages(kernel: Kernel, boxed: list[str], random: Random) -> dict[str, str]:
-    """Where tensors and lets wait."""
+def _stages(kernel: Kernel, boxed: list[str], random: Random, *, double: bool) -> dict[str, str]:
+    """Where tensors and lets wait; ``double``: perhaps in two buffers."""
     out = {}
     for tensor in kernel.inputs:
         small = all(isinstance(e, Const) for e in tensor.extents) and not any(map(any, tensor.edges))
         places = ["", "global", *(["constant"] * 3 if small else [])]
         if tensor.name in boxed:
             places += ["shared"] * 4 + ["shared halo global"] * 2 + ["registers"] * 2
+            places += [*["shared double"] * 4, "shared halo global double"] if double else []
         out[tensor.name] = random.choice(places)
     out |= {s.name: random.choice(("", "shared")) for s in kernel.stages}
     return {name: where for name, where in out.items() if where}

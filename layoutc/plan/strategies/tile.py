@@ -10,21 +10,26 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Self
 
-from layoutc.index import Call, Expr, Int, Name, compare, dot, every
-from layoutc.plan.boxes import emit_when, fill_registers, fill_shared
+from layoutc.index import Expr, Int, Name, dot, every
+from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.choose import Chooser
+from layoutc.plan.chunk_loop import emit_chunks
+from layoutc.plan.chunks import CannotChunkError
 from layoutc.plan.cost import cost_of, nominal_outputs
 from layoutc.plan.dealt import begin_stores, finish_stores
 from layoutc.plan.frame import Choice, Frame
+from layoutc.plan.items import ItemPlace, place_of_item, valid
+from layoutc.plan.loading import emit_when
 from layoutc.plan.names import Names
+from layoutc.plan.nearest import nearest_tile
 from layoutc.plan.nodes import Pass, Signature
 from layoutc.plan.redistributed import with_moves
-from layoutc.plan.steps import Assign, Do, Either, Function, Let, Loop, Step, Variable, When
+from layoutc.plan.steps import Assign, Do, Either, Function, Loop, Variable, When
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, Operation, Text, c_type, store
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Variable as Held
-from layoutc.resolve.program import Equation, Kernel
+from layoutc.resolve.program import Equation, Kernel, Schedule
 
 UNROLLED_ITEMS = 16     # outputs of a thread that are written out
 
@@ -54,91 +59,73 @@ class Tile:
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
+        made = self._made(names, entry)
+        self.chooser.staging.check_budget(made.passes[0].shared_bytes, lambda: self._what_fits(made.passes[0]))
+        return made
+
+    def _made(self, names: Names, entry: str) -> Made:
+        """The pass, whatever it needs."""
         work, staging = self.work, self.chooser.staging
-        room = staging.budget - sum(s.bytes for s in self.choice.storage if s.where == "shared")
+        room = staging.budget - sum(s.bytes * s.copies for s in self.choice.storage if s.where == "shared")
         choice = replace(self.choice, accesses=with_moves(self.choice.accesses, entry, names, work.target, room))
-        made, function = plan_tile(work.kernel, choice, work.signature, names.copy(), entry)
-        staging.check_budget(made.shared_bytes)
+        try:
+            made, function = plan_tile(work.kernel, choice, work.signature, names.copy(), entry)
+        except CannotChunkError as error:
+            raise self.chooser.refuse_chunks(error) from None
         return Made((made,), (*(a.function for a in choice.accesses if a.move), function))
+
+    def _what_fits(self, one: Pass) -> str:
+        """The nearest tile that stays within the budget."""
+        def needed(schedule: Schedule) -> int:
+            other = Tile.try_plan(replace(self.work, schedule=schedule))
+            return other._made(Names(), one.entry).passes[0].shared_bytes
+        return nearest_tile(self.chooser.schedule, one, self.chooser.staging.budget, needed)
 
 
 def plan_tile(kernel: Kernel, choice: Choice, signature: Signature, names: Names, entry: str) -> tuple[Pass, Function]:
-    """The pass and its function."""
+    """The pass and its function.
+
+    Raises CannotChunkError where a reduction cannot be made in the chunks that the schedule asks for.
+    """
     frame = Frame(kernel, choice, signature, names, entry)
     with frame.lowering.block() as body:
         frame.emit_thread_and_block()
-        fill_shared(frame)
-        _emit_outputs(frame)
+        frame.name_chunks()
+        boxes = declare_shared(frame)
+        chunked = [s for s in choice.storage if s.in_chunks(choice.chunked)]
+        still = [s for s in choice.storage if s not in chunked]
+        fill_shared(frame, [s for s in still if s.where == "shared"], boxes)
+        fill_registers(frame, [s for s in still if s.where == "registers"])
+        _emit_outputs(frame, emit_chunks(frame, chunked, boxes) if choice.chunks else None)
     return frame.record(), frame.function(body)
 
 
-def _emit_outputs(frame: Frame) -> None:
-    """A loop over the thread's items: where each lies, whether it is valid, its value."""
+def _emit_outputs(frame: Frame, known: ItemPlace | None) -> None:
+    """A loop over the thread's items: where each lies, whether it is valid, its value; ``known``: of a lone item."""
     vector = frame.choice.owner.vector
     element: Expr = Name(frame.names.take("element"), 0, vector - 1) if vector > 1 else Int(0)
     rounds = frame.choice.owner.items // vector
     run: Expr = Name("item", 0, rounds - 1) if rounds > 1 else Int(0)
-    at, steps, tests = _places(frame, {"item": run * vector} if vector > 1 else {})
-    fill_registers(frame)
+    place = known or place_of_item(frame, {"item": run * vector} if vector > 1 else {})
     begin_stores(frame, run)
+    sums = frame.lowering.sums
+    if sums is not None:
+        sums.item = run * vector + element
     with frame.lowering.block() as body:
-        frame.lowering.emit(*steps)
+        frame.lowering.emit(*(place.steps if known is None else ()))
         if vector > 1:
-            _emit_run(frame, at, tests, element, vector)
+            _emit_run(frame, place.at, place.tests, element, vector)
         else:
             with frame.lowering.block() as made:
-                _emit_values(frame, at)
-            emit_when(frame, every((*tests, *_valid(frame, at))), made)
+                _emit_values(frame, place.at)
+            emit_when(frame, place.valid, made)
     if rounds > 1:
         in_registers = any(s.where == "registers" for s in frame.choice.storage) or bool(frame.stores)
-        unroll = rounds * vector <= UNROLLED_ITEMS or in_registers
+        unroll = rounds * vector <= UNROLLED_ITEMS or in_registers or sums is not None
         frame.lowering.emit(Loop(unroll, "int", "item", Int(0), Int(rounds), tuple(body)))
     else:
         frame.lowering.emit(*body)
     finish_stores(frame)
-
-
-def _places(frame: Frame, first: dict[str, Expr]) -> tuple[tuple[Expr, ...], list[Step], list[Expr]]:
-    """The coordinates of an item (of a run: of its first), their declarations, and what keeps it in the tile."""
-    places: list[Step] = []
-    coordinates: list[Step] = []
-    at: list[Expr] = []
-    tests: list[Expr] = []
-    choice = frame.choice
-    if not frame.indices and choice.owner.threads > 1:
-        tests.append(compare("==", Name("thread"), Int(0)))
-    for i, place, size, n in zip(frame.indices, choice.owner.places, choice.tile, frame.counts, strict=True):
-        local, test = _place_in_tile(frame, i, place.over(first), size, places)
-        last = n.value - 1 if isinstance(n, Int) and n.value % size == 0 else None
-        name = frame.spelled[i]
-        coordinates.append(Let("Index", name, frame.origin(i) + local))
-        frame.lowering.local[name] = frame.origin(i) + local
-        frame.lowering.limits[name] = n
-        at.append(Name(name, 0, last))
-        tests += test
-    return tuple(at), [*places, *coordinates], tests
-
-
-def _place_in_tile(
-    frame: Frame, index: str, place: Expr, size: int, steps: list[Step]
-) -> tuple[Expr, list[Expr]]:
-    """The place along one index under a short name, and the tests that keep it in the tile."""
-    low, high = place.interval
-    below, above = low is None or low < 0, high is None or high >= size
-    local = place
-    if not isinstance(place, Int | Name):
-        name = frame.names.take(f"item_{frame.spelled[index]}")
-        steps.append(Let("int", name, place))
-        frame.lowering.items[name] = place
-        local = Name(name, None if below else 0, None if above else size - 1)
-    if below and above:
-        return local, [Call("within", (local, Int(size)))]
-    tests = [compare(">=", local, Int(0))] if below else []
-    return local, [*tests, compare("<", local, Int(size))] if above else tests
-
-
-def _valid(frame: Frame, at: tuple[Expr, ...]) -> list[Expr]:
-    return [compare("<", i, n) for i, n in zip(at, frame.counts, strict=True)]
 
 
 def _emit_values(frame: Frame, at: tuple[Expr, ...]) -> None:
@@ -180,11 +167,11 @@ def _emit_run(frame: Frame, at: tuple[Expr, ...], tests: list[Expr], element: Ex
         with frame.lowering.block() as made:
             for equation, value in _values(frame, each):
                 frame.lowering.emit(Assign(Element(runs[equation.output], element), value))
-        emit_when(frame, every((*tests, *_valid(frame, each))), made)
+        emit_when(frame, every((*tests, *valid(frame, each))), made)
     frame.lowering.emit(Loop(True, "int", str(element), Int(0), Int(vector), tuple(body)))
-    whole = every((*tests, *_valid(frame, (*outer, first + (vector - 1)))))
+    whole = every((*tests, *valid(frame, (*outer, first + (vector - 1)))))
     for e in frame.choice.equations:
-        _emit_store(frame, e, at, each, runs[e.output], whole, every((*tests, *_valid(frame, each))), vector)
+        _emit_store(frame, e, at, each, runs[e.output], whole, every((*tests, *valid(frame, each))), vector)
 
 
 def _emit_store(
