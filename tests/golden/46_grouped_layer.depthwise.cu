@@ -30,8 +30,8 @@ KERNEL(128) depthwise(
         const Index x_i = tile_i + at / 12 % 8 - 2;
         const Index x_j = tile_j + at % 12 - 2;
         if (x_n < N && x_c < C) {
-            x_tile[at] = f16(within(x_i, H) && within(x_j, W)
-                ? float(x[x_n * x_stride_0 + x_c * x_stride_1 + x_i * x_stride_2 + x_j]) : 0.0f);
+            x_tile[at] = within(x_i, H) && within(x_j, W)
+                ? x[x_n * x_stride_0 + x_c * x_stride_1 + x_i * x_stride_2 + x_j] : f16(0.0f);
         }
     }
     for (int at = thread; at < 4 * 3 * 3; at += 128) {
@@ -39,7 +39,7 @@ KERNEL(128) depthwise(
         const Index w_1 = at / 3 % 3;
         const Index w_2 = at % 3;
         if (w_c < C) {
-            w_tile[at] = f16(float(w[w_c * w_stride_0 + w_1 * w_stride_1 + w_2]));
+            w_tile[at] = w[w_c * w_stride_0 + w_1 * w_stride_1 + w_2];
         }
     }
     __syncthreads();

@@ -49,9 +49,9 @@ KERNEL(32) grouped(
                     const Index x_i = tile_i * 2 + at / 17 % 9;
                     const Index x_j = tile_j * 2 + at % 17;
                     x_next[turn] = x_n < N && x_g < G && x_c < C
-                        ? f16(x_i < H && x_j < W
-                        ? float(x[x_n * x_stride_0 + x_g * x_stride_1 + x_c * x_stride_2 + x_i * x_stride_3
-                        + x_j]) : 0.0f) : f16(0.0f);
+                        ? (x_i < H && x_j < W
+                        ? x[x_n * x_stride_0 + x_g * x_stride_1 + x_c * x_stride_2 + x_i * x_stride_3 + x_j]
+                        : f16(0.0f)) : f16(0.0f);
                 }
             }
         }
@@ -65,8 +65,8 @@ KERNEL(32) grouped(
                 const Index w_3 = at / 3 % 3;
                 const Index w_4 = at % 3;
                 w_tile[at] = w_g < G && w_k < K && w_c < C
-                    ? f16(float(w[w_g * w_stride_0 + w_k * w_stride_1 + w_c * w_stride_2 + w_3 * w_stride_3
-                    + w_4])) : f16(0.0f);
+                    ? w[w_g * w_stride_0 + w_k * w_stride_1 + w_c * w_stride_2 + w_3 * w_stride_3 + w_4]
+                    : f16(0.0f);
             }
             __syncthreads();
 
