@@ -122,6 +122,11 @@ def _extents(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
 def _architecture(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value is not None and not re.fullmatch(r"sm_[0-9]{2,3}[af]?", value):
         raise click.BadParameter(f"{value!r} is no architecture; write one as sm_90", ctx, param)
+    if value is not None:
+        from layoutc.backend.cuda import OLDEST
+
+        if int(re.sub(r"\D", "", value)) < OLDEST:
+            raise click.BadParameter(f"{value!r} is older than sm_{OLDEST}, the oldest there is code for", ctx, param)
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import index
 from os import PathLike, fspath
 from typing import Any
 
@@ -99,7 +100,7 @@ class Kernel:
         Raises:
             LayoutcError: the schedule cannot be honoured, or a call with these extents would be refused.
         """
-        known = {**(extents or {}), **named}
+        known = {name: _extent(name, n) for name, n in {**(extents or {}), **named}.items()}
         return explain(self._program, self._kernel, self._schedule(schedule), self._target, known)
 
     def with_schedule(self, schedule: Schedule | None) -> Kernel:
@@ -165,6 +166,17 @@ class Module:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
+
+
+def _extent(name: str, n: object) -> int:
+    """An extent given by its name: any integer from 0 on."""
+    try:
+        extent = index(n)  # type: ignore[arg-type]
+    except TypeError:
+        extent = -1
+    if extent < 0:
+        raise LayoutcError([Diagnostic("bad-extent", f"the extent {name} is an integer from 0 on, not {n!r:.40}")])
+    return extent
 
 
 def compile(text: str, *, name: str = "<text>", **constants: int) -> Module:

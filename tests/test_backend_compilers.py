@@ -45,7 +45,7 @@ def test_no_compiler_is_a_missing_tool(bare_machine: Path) -> None:
     problem = problem_with("cpu")
     assert problem is not None
     assert problem.diagnostics[0].slug == "missing-tool"
-    assert "pip install layoutc[cpu]" in problem.diagnostics[0].help
+    assert "pip install 'layoutc[cpu]'" in problem.diagnostics[0].help
     with pytest.raises(MissingToolError, match="no C\\+\\+ compiler"):
         load_cpu(kernels("blur"))
 

@@ -280,7 +280,7 @@ def test_without_pillow_images_are_lacking(monkeypatch: pytest.MonkeyPatch, fold
     for words in (("--in", "x=a.png"), ("--in", "x=[[1]]", "--out", "y=y.png")):
         result = invoke("run", "u8.layout", *words)
         assert result.exit_code == 3
-        assert "pip install layoutc[image]" in result.stderr
+        assert "pip install 'layoutc[image]'" in result.stderr
 
 
 # ---- numbers written out, and drawn

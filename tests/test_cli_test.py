@@ -72,4 +72,4 @@ def test_without_hypothesis_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     result = invoke("test", "two.layout")
     assert result.exit_code == 3
-    assert "pip install layoutc[testing]" in result.stderr
+    assert "pip install 'layoutc[testing]'" in result.stderr

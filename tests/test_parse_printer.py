@@ -104,6 +104,25 @@ def test_comments_find_their_places() -> None:
         "# file\n\n\n#about a\nconst a=1# behind\nkernel k(x:f32[H], # the input\n) -> (y:f32[H]) { # open\n"
         "  # first\n\n  y[i]=x[i] # left\n    +1 # right\n\n  # last\n}\nschedule k {tile(i:4)} # end"
     ) == (
-        "# file\n\n#about a\nconst a = 1  # behind\n\n# the input\nkernel k(x: f32[H]) -> (y: f32[H]) {  # open\n"
+        "# file\n\n#about a\nconst a = 1  # behind\n\nkernel k(\n    x: f32[H],  # the input\n"
+        ") -> (\n    y: f32[H],\n) {  # open\n"
         "    # first\n\n    # left\n    y[i] = x[i] + 1  # right\n\n    # last\n}\n\n"
         "schedule k { tile (i: 4) }  # end\n")
+
+
+def test_comments_in_a_head_stay_with_their_tensors() -> None:
+    assert formatted(
+        "kernel k ( # takes\n\n  # the image\n  x: f32[H, W], # read once\n w:f32[3] # 9 -> 3 taps\n"
+        "  # after them\n) # then\n -> ( # gives\n y: f32[H]\n # the end\n) # of it {\n { y[i] = w[0] }"
+    ) == (
+        "kernel k(  # takes\n    # the image\n    x: f32[H, W],  # read once\n    w: f32[3],     # 9 -> 3 taps\n"
+        "    # after them\n    # then\n) -> (  # gives\n    y: f32[H],\n    # the end\n    # of it {\n) {\n"
+        "    y[i] = w[0]\n}\n")
+
+
+def test_comments_behind_lines_that_follow_one_another_stand_in_one_column() -> None:
+    assert formatted(
+        "const a = 1 # one\nconst bcd = 22 # two\nconst e = 3\nconst f = 4 # four\n\nconst ghijk = 55 # five\n"
+    ) == (
+        "const a = 1     # one\nconst bcd = 22  # two\nconst e = 3\nconst f = 4  # four\n\n"
+        "const ghijk = 55  # five\n")

@@ -83,7 +83,7 @@ def _find(wanted: str, path: str) -> Compiler:
     if zig is None:
         raise MissingToolError(
             "no C++ compiler was found to run kernels on the CPU",
-            "install g++ or clang++, set CXX, or run `pip install layoutc[cpu]`",
+            "install g++ or clang++, set CXX, or run `pip install 'layoutc[cpu]'`",
         )
     return zig
 

@@ -125,7 +125,7 @@ def _image(path: str) -> Array:
         from PIL import Image
     except ImportError:
         raise MissingToolError("Pillow, which reads images, is not installed",
-                               "run `pip install layoutc[image]`") from None
+                               "run `pip install 'layoutc[image]'`") from None
     with warnings.catch_warnings(), Image.open(path) as image:
         warnings.simplefilter("ignore")
         return np.array(image.convert("RGBA" if "transparency" in image.info else "RGB")

@@ -43,7 +43,7 @@ def _check_image(tensor: Tensor, path: str) -> None:
         import PIL.Image  # noqa: F401 - asked for before the run, needed after it
     except ImportError:
         raise MissingToolError("Pillow, which writes images, is not installed",
-                               "run `pip install layoutc[image]`, or write a .npy") from None
+                               "run `pip install 'layoutc[image]'`, or write a .npy") from None
 
 
 def write_outputs(files: list[tuple[str, Array]]) -> None:
@@ -76,10 +76,15 @@ def _write_png(path: str, array: Array, file: BinaryIO) -> None:
 
 def as_text(tensor: Tensor, array: Array) -> str:
     """A tensor's name, type and shape, and its elements; of a large one the first and the last."""
-    head = f"{tensor.name}: {tensor.type}[{', '.join(map(str, array.shape))}]"
+    head = head_of(tensor, array)
     if array.ndim == 0:
         return f"{head} = {array[()]}"
     return f"{head}\n{np.array2string(array, threshold=1000, max_line_width=120)}"
+
+
+def head_of(tensor: Tensor, array: Array) -> str:
+    """Name, type and shape, as a kernel's head has them."""
+    return f"{tensor.name}: {tensor.type}[{', '.join(map(str, array.shape))}]"
 
 
 def as_json(arrays: dict[str, Array]) -> str:

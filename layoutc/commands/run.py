@@ -10,7 +10,7 @@ import numpy as np
 from layoutc.calls import choose_device
 from layoutc.commands.inputs import Array, read_input, read_ranks
 from layoutc.commands.interruptible import interruptible
-from layoutc.commands.outputs import as_json, as_text, check_places, write_outputs
+from layoutc.commands.outputs import as_json, as_text, check_places, head_of, write_outputs
 from layoutc.commands.selection import Declared, meant, only_one, read, scheduled
 from layoutc.commands.settings import Settings, WordsError
 from layoutc.module import Kernel
@@ -45,6 +45,9 @@ def run(
     found = interruptible(lambda: _call(settings, program, meaning, schedule, arrays, steps, device))
     results = dict(zip([t.name for t in gives], found if isinstance(found, tuple) else (found,), strict=True))
     write_outputs([(places[name], array) for name, array in results.items() if name in places])
+    for t in gives:
+        if t.name in places:
+            settings.tell(f"{head_of(t, results[t.name])} is in {places[t.name]}")
     _show(gives, results, as_json_text, bool(places))
 
 

@@ -56,6 +56,11 @@ class Settings:
         if self.verbose:
             print(_safe(text), file=sys.stderr)
 
+    def tell(self, text: str) -> None:
+        """Lines on standard error, unless silence was asked for."""
+        if not self.quiet:
+            print(_safe(text), file=sys.stderr)
+
     def show(self, text: str) -> None:
         """Lines on standard output."""
         print(_safe(text))

@@ -24,6 +24,9 @@ _NUMBER = re.compile(r"[0-9][0-9A-Za-z_]*(?:\.(?!\.)[0-9A-Za-z_]*)*|\.[0-9][0-9A
 def explain_character(text: str, at: int) -> RefusedError:
     """The diagnostic of the character at ``at``."""
     character = text[at]
+    if character == "." and text[max(at - 2, 0):at] == "..":
+        return _refused("unknown-character", "`...` has no meaning here", "three points", Span(at - 2, at + 1),
+                        "a range is written `0..4`, or `0..=4` with its end")
     before = re.search(r"(?:[0-9A-Za-z_]|(?<!\.)\.(?!\.))*\Z", text[max(0, at - 80):at])
     start = at - len(before[0]) if before else at
     if character == "." and (start == at or not text[start].isdigit()) and not text[at + 1:at + 2].isdigit():
@@ -78,6 +81,9 @@ def _is_based(word: str) -> bool:
 
 
 def _foreign_name(text: str, at: int) -> RefusedError:
+    if character == "." and text[max(at - 2, 0):at] == "..":
+        return _refused("unknown-character", "`...` has no meaning here", "three points", Span(at - 2, at + 1),
+                        "a range is written `0..4`, or `0..=4` with its end")
     before = re.search(r"\w*\Z", text[max(0, at - 80):at])
     after = re.match(r"\w{1,80}", text[at:at + 80])
     span = Span(at - len(before[0]) if before else at, at + len(after[0]) if after else at + 1)

@@ -47,6 +47,9 @@ from layoutc.parse.syntax import (
 from layoutc.source import Span
 
 
+MOST_IN_KERNEL, MOST_IN_SCHEDULE = 2, 4     # clauses on one line with their head
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """The lines of a clause or of a declaration without a body, and where it was written."""
@@ -63,6 +66,7 @@ class Block:
     clauses: tuple[Piece, ...]
     span: Span
     most_on_a_line: int     # clauses that may share a line with the head
+    broken: tuple[Piece, ...] = ()      # of a kernel: its head with a line a tensor, all but the closing one
 
     def one_line(self) -> str | None:
         """The block on one line, if it is short enough."""
@@ -111,11 +115,12 @@ def piece(declaration: Declaration) -> Piece | Block:
         case Kernel(_, inputs, outputs, clauses):
             end = (*inputs, *outputs)[-1].span.end
             head = Piece(_kernel_head(declaration), Span(declaration.span.start, end))
-            return Block(head, tuple(_clause(c) for c in clauses), declaration.span, 1)
+            return Block(head, tuple(_clause(c) for c in clauses), declaration.span, MOST_IN_KERNEL,
+                         _broken_head(declaration))
         case Schedule(kernel, name, ways):
             line = f"schedule {kernel.id} as {name.id}" if name else f"schedule {kernel.id}"
             head = Piece((line,), Span(declaration.span.start, (name or kernel).span.end))
-            return Block(head, tuple(Piece((_way(w),), w.span) for w in ways), declaration.span, 2)
+            return Block(head, tuple(Piece((_way(w),), w.span) for w in ways), declaration.span, MOST_IN_SCHEDULE)
 
 
 def _opened(opening: str, value: Expression, width: int) -> tuple[str, ...]:
@@ -144,9 +149,16 @@ def _kernel_head(kernel: Kernel) -> tuple[str, ...]:
     line = f"kernel {kernel.name.id}({', '.join(inputs)}) -> ({', '.join(outputs)})"
     if len(line) + len(" {") <= WIDTH:
         return (line,)
-    between = [") -> ("] if inputs else []
-    opening = f"kernel {kernel.name.id}(" if inputs else f"kernel {kernel.name.id}() -> ("
-    return (opening, *[f"{INDENT}{t}," for t in inputs], *between, *[f"{INDENT}{t}," for t in outputs], ")")
+    return (*[line for part in _broken_head(kernel) for line in part.lines], ")")
+
+
+def _broken_head(kernel: Kernel) -> tuple[Piece, ...]:
+    """A tensor a line; where what stands between them was written, its end is that of the tensor before."""
+    first = f"kernel {kernel.name.id}(" if kernel.inputs else f"kernel {kernel.name.id}() -> ("
+    opening = Piece((first,), Span(kernel.span.start, kernel.name.span.end))
+    takes, gives = ([Piece((f"{INDENT}{_tensor(t)},",), t.span) for t in side] for side in (kernel.inputs, kernel.outputs))
+    between = [Piece((") -> (",), Span(takes[-1].span.end, takes[-1].span.end))] if takes else []
+    return (opening, *takes, *between, *gives)
 
 
 def _tensor(t: TensorDeclaration) -> str:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from layoutc.backend import MissingToolError
 
 if find_spec("hypothesis") is None:
-    raise MissingToolError("tests need Hypothesis, which is not installed", "run `pip install layoutc[testing]`")
+    raise MissingToolError("tests need Hypothesis, which is not installed", "run `pip install 'layoutc[testing]'`")
 
 from layoutc.testing.assertions import assert_matches_numpy
 from layoutc.testing.redistributions import MoveReport, check_move_case, check_redistribution
