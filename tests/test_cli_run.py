@@ -109,6 +109,13 @@ def test_only_who_asks_is_told_where_it_ran(device: str, on: tuple[str, str]) ->
     assert invoke(*words, "-v").stderr.startswith("half runs on the " + ("CPU" if device == "cpu" else "GPU ("))
 
 
+def test_where_an_output_went_is_said_on_standard_error(on: tuple[str, str], folder: Path) -> None:
+    words = ("run", "two.layout", "sums", "--in", "x=[1,2]", "--out", "p=there.npy", *on)
+    result = invoke(*words)
+    assert (result.stdout, result.stderr) == ("", "p: f32[2] is in there.npy\n")
+    assert invoke(*words, "-q").stderr == ""
+
+
 def test_one_step_is_what_a_kernel_without_step_takes(on: tuple[str, str]) -> None:
     assert invoke("run", "two.layout", "half", "--in", "x=[1]", "--steps", "1", *on).exit_code == 0
     assert invoke("run", "two.layout", "half", "--in", "x=[1]", "--steps", "2", *on).exit_code == 2
@@ -129,7 +136,7 @@ def test_npy_goes_in_and_out_unchanged(on: tuple[str, str]) -> None:
     values = np.random.default_rng(0).standard_normal((7, 9)).astype(np.float32)
     np.save("a.npy", np.asfortranarray(values))
     result = invoke("run", "blur.layout", "--in", "x=a.npy", "--in", CENTRE, "--out", "y=b.npy", *on)
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.stdout) == (0, "")
     assert np.array_equal(np.load("b.npy"), values)
 
 

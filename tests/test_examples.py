@@ -21,6 +21,8 @@ from layoutc.cli import main
 from layoutc.compare import compare
 from layoutc.explain import explain_text
 from layoutc.module import Kernel
+from layoutc.parse.formatter import format_text
+from layoutc.parse.reading import read_source
 from layoutc.redistribution import Redistribution
 from layoutc.resolve.binding import tensor_shape
 from layoutc.resolve.program import Tensor
@@ -94,6 +96,12 @@ def test_numbered_and_introduced() -> None:
     for path in PATHS:
         assert f"`{path.stem}`" in readme
         assert re.match(r"# [A-Z0-9].*[a-z].*\S\n", path.read_text(encoding="utf-8")), path
+
+
+def test_in_canonical_form() -> None:
+    """``layoutc fmt examples/*.layout`` writes it."""
+    for path in PATHS:
+        assert format_text(read_source(str(path))) == path.read_text(encoding="utf-8"), path.name
 
 
 COMMANDS = [

@@ -8,10 +8,12 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from layoutc.diagnostics import LayoutcError
 from layoutc.explain import explain, explain_text
 from layoutc.layout import Layout
 from layoutc.module import compile as compile_text
@@ -419,3 +421,11 @@ def test_large_arrays_are_counted_not_walked() -> None:
     assert facts["traffic"]["x"]["reads_untiled"] == (5 * n - 6) ** 2
     assert facts["traffic"]["x"]["unique_bytes"] == 4 * n * n
     assert total["traffic"]["x"]["unique_bytes"] == 4 << 40
+
+
+@pytest.mark.parametrize("extent", ["a", -1, 2.5, None, [3]])
+def test_an_extent_that_is_none_is_refused(extent: Any) -> None:
+    kernel = compile_text("kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] }").k
+    with pytest.raises(LayoutcError, match="bad-extent"):
+        kernel.explain(N=extent)
+    assert kernel.explain(N=np.int64(5)) == kernel.explain({"N": 5})

@@ -81,9 +81,6 @@ def _is_based(word: str) -> bool:
 
 
 def _foreign_name(text: str, at: int) -> RefusedError:
-    if character == "." and text[max(at - 2, 0):at] == "..":
-        return _refused("unknown-character", "`...` has no meaning here", "three points", Span(at - 2, at + 1),
-                        "a range is written `0..4`, or `0..=4` with its end")
     before = re.search(r"\w*\Z", text[max(0, at - 80):at])
     after = re.match(r"\w{1,80}", text[at:at + 80])
     span = Span(at - len(before[0]) if before else at, at + len(after[0]) if after else at + 1)

@@ -46,7 +46,6 @@ from layoutc.parse.syntax import (
 )
 from layoutc.source import Span
 
-
 MOST_IN_KERNEL, MOST_IN_SCHEDULE = 2, 4     # clauses on one line with their head
 
 
@@ -156,7 +155,8 @@ def _broken_head(kernel: Kernel) -> tuple[Piece, ...]:
     """A tensor a line; where what stands between them was written, its end is that of the tensor before."""
     first = f"kernel {kernel.name.id}(" if kernel.inputs else f"kernel {kernel.name.id}() -> ("
     opening = Piece((first,), Span(kernel.span.start, kernel.name.span.end))
-    takes, gives = ([Piece((f"{INDENT}{_tensor(t)},",), t.span) for t in side] for side in (kernel.inputs, kernel.outputs))
+    sides = kernel.inputs, kernel.outputs
+    takes, gives = ([Piece((f"{INDENT}{_tensor(t)},",), t.span) for t in side] for side in sides)
     between = [Piece((") -> (",), Span(takes[-1].span.end, takes[-1].span.end))] if takes else []
     return (opening, *takes, *between, *gives)
 
