@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from layoutc.diagnostics import LayoutcError
 
 if TYPE_CHECKING:
+    from layoutc import ndimage as ndimage
     from layoutc import testing as testing
     from layoutc.module import compile as compile
     from layoutc.module import load as load
 
     __version__: str
 
-__all__ = ["LayoutcError", "__version__", "compile", "load", "testing"]
+__all__ = ["LayoutcError", "__version__", "compile", "load", "ndimage", "testing"]
 
 
 def __getattr__(name: str) -> Any:
@@ -28,8 +29,8 @@ def __getattr__(name: str) -> Any:
     match name:
         case "load" | "compile":
             return getattr(import_module("layoutc.module"), name)
-        case "testing":
-            return import_module("layoutc.testing")
+        case "ndimage" | "testing":
+            return import_module(f"layoutc.{name}")
         case "__version__":
             return import_module("importlib.metadata").version("layoutc")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,40 @@
+"""Texts become modules once, and run."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from layoutc.module import compile
+from layoutc.ndimage.arrays import REAL, Array, chosen_device, library
+from layoutc.ndimage.texts import cast_text
+
+LARGE = 4096    # elements of an array from which a text of its own for types and window is worth its compilation
+
+
+def is_large(array: Array) -> bool:
+    """Whether texts are written for this very filter; a small array shares a few with all others."""
+    return bool(array.size >= LARGE)
+
+
+@cache
+def _kernel(text: str) -> Any:
+    module = compile(text, name="ndimage")
+    return module[next(iter(module))]
+
+
+def run(text: str, *tensors: object) -> Array:
+    """The output of the text's one kernel."""
+    return _kernel(text)(*tensors, device=chosen_device())
+
+
+def cast(array: Array, dtype: Any) -> Array:
+    """The array in another type; floats become integers cut off and modulo 2^n, as everywhere here."""
+    if array.dtype == dtype:
+        return array
+    if dtype.kind == "b":
+        return array != 0
+    if array.dtype.kind == "f" and dtype.kind in "iu":
+        flat = library(array).ascontiguousarray(array).reshape(-1)
+        return run(cast_text(REAL[array.dtype], REAL[dtype]), flat).reshape(array.shape)
+    return array.astype(dtype)
