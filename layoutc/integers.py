@@ -38,6 +38,7 @@ def _mirror(i: int, n: int) -> int:
 FUNCTIONS: dict[str, Callable[..., int]] = {
     "min": min, "max": max, "minimum": min, "maximum": max, "i64": int,
     "floor_div": lambda a, b: a // b if b else 0, "floor_mod": lambda a, b: a % b if b else 0,
+    "sign": lambda a: (a > 0) - (a < 0), "power": lambda a, n: a ** max(n, 0),
     "within": lambda i, n: int(0 <= i < n),
     "nearest": lambda i, n: min(max(i, 0), n - 1),
     "reflect": _reflect, "mirror": _mirror, "wrap": lambda i, n: i % n,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count
 
+from layoutc.index import Binary as Operation
 from layoutc.index import Call as FunctionOf
-from layoutc.index import Expr, Int, Name, divide, multiply, remainder, terms, wrap
+from layoutc.index import Expr, Int, Name, Select, divide, multiply, remainder, terms, wrap
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -29,10 +30,11 @@ from layoutc.resolve.program import (
     Where,
 )
 from layoutc.resolve.ranges import Ranges
-from layoutc.resolve.types import I64
+from layoutc.resolve.types import BOOL, I64
 
 Env = Mapping[str, Expr]    # what stands for an index or an extent
 MOST_FACTORS = 4            # of a power that is written out
+OPPOSITE = {"<": ">=", ">=": "<", "<=": ">", ">": "<=", "==": "!=", "!=": "=="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Footprint:
 def as_index(value: Value, env: Env) -> Expr | None:
     """A subscript or an extent as an index expression, or None where it holds more than integer arithmetic on indices.
 
-    What only extents decide may also divide by them, and take least and greatest ones and powers.
+    What only extents decide may also divide by them, take least and greatest ones, powers and signs, and choose.
     """
     match value:
         case Const(number):
@@ -90,8 +92,11 @@ def as_index(value: Value, env: Env) -> Expr | None:
         case Binary("+" | "-" | "*" | "//" | "%", left, right):
             a, b = as_index(left, env), as_index(right, env)
             return None if a is None or b is None else _arithmetic(value.op, a, b, fixed=is_over_extents(value))
-        case Call() | Binary() if is_over_extents(value):
+        case Call() | Binary() | Where() if is_over_extents(value):
             return _of_extents(value, env)
+        case Cast(operand, type) if type == I64 and operand.type == BOOL and is_over_extents(operand):
+            test = _test(operand, env)
+            return None if test is None else Select(test, Int(1), Int(0))
     return None
 
 
@@ -113,12 +118,40 @@ def _arithmetic(op: str, a: Expr, b: Expr, *, fixed: bool) -> Expr | None:
     return FunctionOf("floor_div" if op == "//" else "floor_mod", (a, b)) if fixed else None
 
 
-def _of_extents(value: Call | Binary, env: Env) -> Expr | None:
-    parts = [as_index(v, env) for v in children(value)]
+def _test(value: Value, env: Env, outcome: bool = True) -> Expr | None:
+    """Whether a condition on extents has an outcome."""
+    match value:
+        case Const(bool(known)):
+            return Int(int(known == outcome))
+        case Unary("not", operand):
+            return _test(operand, env, not outcome)
+        case Logic(op, left, right):
+            a, b = _test(left, env, outcome), _test(right, env, outcome)
+            return None if a is None or b is None else Operation("&&" if (op == "and") == outcome else "||", a, b)
+        case Compare(op, left, right):
+            one, two = as_index(left, env), as_index(right, env)
+            return None if one is None or two is None else Operation(op if outcome else OPPOSITE[op], one, two)
+    return None
+
+
+def _of_extents(value: Call | Binary | Where, env: Env) -> Expr | None:
+    match value:
+        case Where(_, yes, no):
+            operands: tuple[Value, ...] = (yes, no)
+        case Binary("**", base, Cast(exponent)):    # which is not negative: the call is refused else
+            operands = (base, exponent)
+        case _:
+            operands = children(value)
+    parts = [as_index(v, env) for v in operands]
     found = [part for part in parts if part is not None]
     if len(found) < len(parts):
         return None
     match value:
+        case Where(condition):
+            test = _test(condition, env)
+            return None if test is None else Select(test, found[0], found[1])
+        case Call("sign", _):
+            return FunctionOf("sign", (found[0],))
         case Call("min" | "max", _):
             return reduce(lambda a, b: FunctionOf(f"{value.function}imum", (a, b)), found)
         case Call("abs", _):
@@ -127,6 +160,8 @@ def _of_extents(value: Call | Binary, env: Env) -> Expr | None:
             return FunctionOf("minimum", (FunctionOf("maximum", (found[0], found[1])), found[2]))
         case Binary("**", _, Const(int(power))) if 0 <= power <= MOST_FACTORS:
             return reduce(multiply, [found[0]] * power, wrap(1))
+        case Binary("**"):
+            return FunctionOf("power", (found[0], found[1]))
     return None
 
 

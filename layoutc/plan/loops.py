@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from layoutc.index import Expr, Int, Name, multiply
+from layoutc.index import Expr, Int, Name, Select, multiply
 from layoutc.plan.halo import Env, as_index
 from layoutc.plan.reduce import Accumulator, accumulator
 from layoutc.plan.steps import Loop
@@ -54,6 +54,8 @@ def loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: 
     low, high = as_index(binder.low, env), as_index(binder.high, env)
     assert low is not None
     assert high is not None
+    if isinstance(high, Select):
+        high = Name(lowering.let("Index", f"{binder.name}_end", high))
     name = lowering.names.take(binder.name)
     known = isinstance(low, Int) and isinstance(high, Int)
     last = high.value - 1 if isinstance(high, Int) else None

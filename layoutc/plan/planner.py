@@ -76,8 +76,9 @@ def check_extents(program: Program, kernel: Kernel) -> None:
         waiting += children(value)
     for value in values:
         if as_index(value, env) is None:
-            raise refusal(program, "not-supported-yet", "an extent or a bound of this form is not supported yet",
-                          value.span, "write it by + - * // % min max abs clamp of extents and constants")
+            message = "an extent or a bound of a range is arithmetic on integers of 64 bits"
+            raise refusal(program, "extent-form", message, value.span,
+                          "write it by + - * // % ** min max abs sign clamp where of extents and constants")
 
 
 def _check_lengths(program: Program, kernel: Kernel) -> None:

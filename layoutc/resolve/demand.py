@@ -117,11 +117,10 @@ class _Walk:
         self._subscripts += 1
         span = self.visit(value, {})
         self._subscripts -= 1
-        if span is None:
-            number = int(evaluate_index(value, self._extents))
-            span = Span(number, number, abs(number))
-            self._note(span)
-        return span
+        number = int(evaluate_index(value, self._extents))
+        known = Span(number, number, max(abs(number), span.size if span is not None else 0))
+        self._note(known)
+        return known
 
     def visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
         """Notes every read below a value and gives the span of an integer value, where it is known."""
