@@ -35,6 +35,12 @@ def test_scipys_own_cases(shard: int, device: str, tmp_path: Path) -> None:
     assert int(found[1]) > 500
 
 
+def test_a_sample_of_them_on_texts_of_their_own(device: str, tmp_path: Path) -> None:
+    """Their arrays are small and share a few texts for any window; here each has one, as large arrays do."""
+    done = run_suite(tmp_path, "--shard=3/19", "--own-texts", f"--kernels-on={device}")
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+
+
 def test_the_counts_of_the_readme(tmp_path: Path) -> None:
     counts = tmp_path / "counts.json"
     done = run_suite(tmp_path, "--collect-only", f"--counts={counts}")
