@@ -158,6 +158,13 @@ def test_reads_through_lets_add_their_offsets(chain: list[list[int]], less: int,
     "(x: f32[H*W], r: f32[H], c: f32[W]) -> (y: f32[H, W]) { y[i, j] = x[i*W + j] }",
     "(x: f32[H, W]) -> (y: f32[H*W]) { y[k] = x[k // W, k % W] }",
     "(x: f32[A*B*C], a: f32[A], b: f32[B], c: f32[C]) -> (y: f32[A, B, C]) { y[i, j, k] = x[(i*B + j)*C + k] }",
+    "(x: f32[C, H]) -> (y: f32[C//4, 4*H]) { y[c, h] = x[4*c + h % 4, h//4] }",
+    "(x: f32[C, H]) -> (y: f32[C//4, 4*H]) { y[c, h] = x[h % 4 * (C//4) + c, h//4] }",
+    "(x: f32[C, H, W]) -> (y: f32[4*C, H//2, W//2]) { y[k, h, w] = x[k % C, 2*h + k//C//2, 2*w + k//C % 2] }",
+    "(x: f32[G*C], w: f32[4*M, C], g: f32[G], one: f32[M]) -> (y: f32[4*M]) {\n"
+    "require G == 4\n y[m] = sum(c) w[m, c] * x[m//M*C + c] }",
+    "(x: f32[C], w: f32[M, D]) -> (y: f32[M]) {\n"
+    "require M % 2 == 0, C == 2*D\n y[m] = sum(c) w[m, c] * x[m//(M//2)*D + c] }",
     "(t: f32[256], b: u8[N]) -> (y: f32[N]) { y[i] = t[b[i]] }",
     "(t: f32[256], b: i8[N]) -> (y: f32[N]) { y[i] = t[b[i] + 128] }",
     "(x: f32[N], at: i32[M]) -> (y: f32[M]) { require N >= 1\n y[i] = x[clamp(at[i], 0, N - 1)] }",

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from layoutc.resolve.linear import Facts, holds
-from layoutc.resolve.polynomials import Form, constant, is_tame, minus, number, plus, times, variable
+from layoutc.resolve.linear import Facts, holds, lower_bounds
+from layoutc.resolve.polynomials import Form, Monomial, constant, is_tame, minus, number, plus, times, variable
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -130,6 +130,8 @@ class Forms:
             return quotient
         rest = self._fresh()
         self.facts.zero.append(minus(rest, minus(left, times(quotient, right))))
+        if divisor > 0:
+            self.facts.between({}, rest, right)     # follows, but by itself it bounds the products of the rest too
         return rest
 
     def _quotient(self, left: Form, divisor: int) -> Form:
@@ -139,6 +141,8 @@ class Forms:
         quotient = self._fresh(WIDE if _is_wide(left) else "")
         rest = minus(left, times(quotient, constant(divisor)))
         self.facts.between({}, rest, constant(divisor))
+        if holds(left, self.facts):
+            self.facts.at_least_zero.append(quotient)
         return quotient
 
     def _division_by_variable(self, op: str, left: Form, right: Form) -> Form | None:
@@ -149,10 +153,28 @@ class Forms:
         some, none = Facts([minus(right, constant(1))]), Facts(zero=[right, result])
         rest = result if op == "%" else minus(left, times(result, right))
         some.between({}, rest, right)
+        if op == "//":
+            some.at_least_zero += self._most_quotients(left, right, result)
         if op == "//" and holds(left, self.facts):
             self.facts.between({}, result, plus(left, constant(1)))
         self.facts.choices.append([some, none])
         return result
+
+    def _most_quotients(self, left: Form, right: Form, quotient: Form) -> list[Form]:
+        """``quotient <= p - 1`` for every known ``left <= p*right - 1``, where ``right`` is one variable."""
+        (monomial, factor), *others = right.items()
+        if others or factor != 1 or len(monomial) != 1:
+            return []
+        name = monomial[0]
+        known = (*self.facts.at_least_zero, *self.facts.zero)
+        beside = {other for form in known for m in form if name in m for other in m}     # what `p` may hold
+        found = []
+        for least in lower_bounds(plus({}, left, -1), self.facts, {name, *beside}):
+            most = {m: -c for m, c in least.items()}
+            if most.pop((), 0) < 0 and all(name in m for m in most):
+                factors = {_without(m, name): c for m, c in most.items()}
+                found.append(minus(factors, plus(quotient, constant(1))))
+        return found
 
     def _extreme(self, left: Form, right: Form, *, largest: bool) -> Form:
         difference = minus(left, right) if largest else minus(right, left)
@@ -201,6 +223,12 @@ class Forms:
             self.facts.add(ways[0])
         elif ways:
             self.facts.choices.append(ways)
+
+
+def _without(monomial: Monomial, name: str) -> Monomial:
+    """One factor fewer."""
+    place = monomial.index(name)
+    return monomial[:place] + monomial[place + 1:]
 
 
 def _is_wide(form: Form) -> bool:

@@ -19,12 +19,16 @@ from onnx.backend.test.case import node as node_cases
 Array = NDArray[Any]
 
 REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
-OPERATORS = ("ArgMax", "ArgMin", "AveragePool", "Conv", "ConvInteger", "GlobalAveragePool", "GlobalMaxPool", "MaxPool",
-             "Pad", "Transpose", *(f"Reduce{name}" for name in REDUCTIONS))
+# the operators whose cases are run, and the modules that make them
+OPERATORS = {
+    **{name: name.lower() for name in (
+        "ArgMax", "ArgMin", "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "Gather",
+        "GatherElements", "GatherND", "GlobalAveragePool", "GlobalMaxPool", "GridSample", "LRN", "LpPool", "MaxPool",
+        "Pad", "QLinearConv", "Slice", "SpaceToDepth", "Transpose", *(f"Reduce{name}" for name in REDUCTIONS))},
+    "CausalConvWithState": "causal_conv_with_state",
+    "ReduceLogSum": "reduce_log_sum", "ReduceLogSumExp": "reduce_log_sum_exp",
+}
 VIEWS = ("Constant", "Reshape", "Squeeze", "Unsqueeze")     # what moves no element
-MODULES = ("argmax", "argmin", "averagepool", "conv", "convinteger", "globalaveragepool", "globalmaxpool", "maxpool",
-           "pad", "transpose", *(f"reduce_log_sum{end}" for end in ("", "_exp")),
-           *(f"reduce{name}" for name in ("l1", "l2", "max", "mean", "min", "prod", "sum", "sumsquare")))
 FOLDERS = ("pytorch-converted", "pytorch-operator")
 
 
@@ -79,7 +83,7 @@ def _generated() -> Iterator[Case]:
     """Those of ``collect_testcases``; importing a module makes its cases, and all of them would take ten seconds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")     # theirs, of infinities made by a division
-        for module in MODULES:
+        for module in OPERATORS.values():
             importlib.import_module(f"{node_cases.__name__}.{module}")
     for case in node_cases._NodeTestCases:
         if not _is_ours(case.model.graph):

@@ -12,14 +12,21 @@ from onnx import numpy_helper
 import layoutc
 from tests.onnx_suite.axes import arg_extreme, pad, reduce, transpose
 from tests.onnx_suite.cases import OPERATORS, REDUCTIONS, Array, Case, Node
+from tests.onnx_suite.convolutions import causal_conv, conv, conv_integer, conv_transpose, quantized_conv
+from tests.onnx_suite.moves import depth_to_space, gather, gather_elements, gather_nd, slices, space_to_depth
+from tests.onnx_suite.pools import average_pool, channel_norm, global_pool, lp_pool, max_pool
+from tests.onnx_suite.sampling import grid_sample
 from tests.onnx_suite.specs import Spec
-from tests.onnx_suite.windows import average_pool, conv, conv_integer, global_pool, max_pool
 
 WRITERS: dict[str, Callable[[Node], Spec]] = {
     "ArgMax": arg_extreme, "ArgMin": arg_extreme,
-    "AveragePool": average_pool, "MaxPool": max_pool, "GlobalAveragePool": global_pool, "GlobalMaxPool": global_pool,
-    "Conv": conv, "ConvInteger": conv_integer,
-    "Pad": pad, "Transpose": transpose,
+    "AveragePool": average_pool, "MaxPool": max_pool, "LpPool": lp_pool, "LRN": channel_norm,
+    "GlobalAveragePool": global_pool, "GlobalMaxPool": global_pool,
+    "Conv": conv, "ConvInteger": conv_integer, "QLinearConv": quantized_conv, "ConvTranspose": conv_transpose,
+    "CausalConvWithState": causal_conv,
+    "Pad": pad, "Transpose": transpose, "Slice": slices,
+    "Gather": gather, "GatherElements": gather_elements, "GatherND": gather_nd, "GridSample": grid_sample,
+    "DepthToSpace": depth_to_space, "SpaceToDepth": space_to_depth,
     **{f"Reduce{name}": reduce for name in REDUCTIONS},
 }
 
