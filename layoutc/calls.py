@@ -25,6 +25,7 @@ from layoutc.backend import Guarded, Module, Run, distinct, guarded, load_cpu, l
 from layoutc.backend.cuda import ReadyLaunch, current_device
 from layoutc.compiler import plan_kernel
 from layoutc.cuda_source import CudaSource
+from layoutc.diagnostics import LayoutcError
 from layoutc.new_arrays import check_strides, new_array
 from layoutc.plan.nodes import (
     ConstantArgument,
@@ -73,9 +74,19 @@ class Caller:
         steps = self.fused if fused is None else fused
         key = (signature, steps)
         if key not in self._texts:
-            schedule = self.schedule if steps == self.fused else replace(self.schedule or Schedule(), fuse=steps)
-            self._texts[key] = plan_kernel(self.program, self.kernel, schedule, signature, self.target)
+            self._texts[key] = self._planned(signature, steps)
         return self._texts[key]
+
+    def _planned(self, signature: Signature, steps: int) -> tuple[Plan, CudaSource]:
+        """The text; of the steps that are left over, staging as the schedule has it is only a wish."""
+        if steps == self.fused or self.schedule is None:
+            return plan_kernel(self.program, self.kernel, self.schedule, signature, self.target)
+        rest = replace(self.schedule, fuse=steps)
+        try:
+            return plan_kernel(self.program, self.kernel, rest, signature, self.target)
+        except LayoutcError:
+            bare = replace(rest, stages=(), loads=(), stores=())
+            return plan_kernel(self.program, self.kernel, bare, signature, self.target)
 
     def module(self, signature: Signature, device: str, fused: int | None = None) -> Module:
         """The compiled text, for the GPU that is current."""

@@ -94,6 +94,15 @@ KERNELS = {
         schedule copies { tile (i: 4, j: 8, k: 4)  threads 8  vector 4  stage a in shared double
                           stage b in shared double }
     """,
+    "fused": """
+        kernel fused(u: i32[H, W], c: i32[H, W]) -> (v: i32[H, W]) {
+            edge u[0] = (constant(5), mirror)
+            edge u[1] = wrap
+            v[i, j] = u[i - 1, j] * c[i, j] + 3*u[i + 1, j] - u[i, j - 2] + u[i, j]
+            step u = v
+        }
+        schedule fused { tile (i: 4, j: 8)  threads 16  fuse 3  stage c in shared }
+    """,
 }
 
 
@@ -200,5 +209,20 @@ MUTANTS = [Mutant(*words) for words in (
     ("copies", "short row loaded past its end", "a_k + element < K", "a_k + element <= K"),
     ("copies", "both into one buffer", "const int buffer = chunk % 2;", "const int buffer = 0;"),
     ("copies", "rounded twice", "sum[item] = fma(a_tile", "sum[item] = sum[item] + 0.0f * fma(a_tile"),
+    ("fused", "barrier between steps removed", "        }\n        __syncthreads();\n    }", "        }\n    }"),
+    ("fused", "halo of all steps one short", "at / 14 - 3", "at / 14 - 2"),
+    ("fused", "box written that is read", "u_tile[(step % 2 * 10", "u_tile[((step - 1) * 10"),
+    ("fused", "one step too few", "step < 3", "step < 2"),
+    ("fused", "rows of a step too few", "box_i >= step - 1", "box_i >= step"),
+    ("fused", "columns of a step too few", "box_j >= step * 2 - 2", "box_j >= step * 2 - 1"),
+    ("fused", "nearest for mirror", "mirror(place_i, H)", "nearest(place_i, H)"),
+    ("fused", "constant lost after the first step", "if (place_i >= 0) {", "if (true) {"),
+    ("fused", "another constant after the first step", "= 5;", "= 6;"),
+    ("fused", "rows past the end too few", "place_i < H - step + 3", "place_i < H - step + 2"),
+    ("fused", "neighbours of the other side", "c_tile[(i - tile_i + 2) * 12 + box_j]",
+     "c_tile[(i - tile_i + 2) * 12 + j - tile_j + 4]"),
+    ("fused", "coefficient one row off", "c_tile[(i - tile_i + 2) * 12", "c_tile[(i - tile_i + 1) * 12"),
+    ("fused", "outputs from another step", "u_tile[(item_i + 3) * 14 + item_j + 6]",
+     "u_tile[(item_i + 13) * 14 + item_j + 6]"),
     ("past", "edge value lost", ": t[0]", ": u8(0)"),
 )]  # fmt: skip

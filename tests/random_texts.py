@@ -202,6 +202,35 @@ class Writer(Values):
         return [f"let {name}[{', '.join(own)}] = {body}"]
 
 
+class StepsWriter(Writer):
+    """Writes a kernel whose outputs are the next inputs."""
+
+    stepped: Sequence[tuple[Tensor, str]] = ()      # an input and its next
+
+    def _outputs(self) -> list[tuple[str, list[str], list[str], str]]:
+        """Some inputs' next values, and sometimes something else over the same indices."""
+        r = self.random
+        shaped = [t for t in self.inputs if t.extents and all(e in self.extents for e in t.extents) and not t.strides]
+        if not shaped:
+            return super()._outputs()
+        first = r.choice(shaped)
+        _, indices, extents, _ = self._output_like(first)
+        alike = [t for t in shaped if t.extents == first.extents]
+        self.stepped = [(t, self.take()) for t in r.sample(alike, r.randint(1, len(alike)))]
+        found = [(v, indices, extents, t.type) for t, v in self.stepped]
+        return [*found, *([(self.take(), indices, extents, r.choice(TYPES))] if r.random() < 0.2 else [])]
+
+    def text(self) -> str:
+        """A file of one kernel with its steps."""
+        text = super().text().rstrip("}\n")
+        return text + "".join(f"\n    step {t.name} = {v}" for t, v in self.stepped) + "\n}\n"
+
+
+def random_steps_text(seed: int) -> str:
+    """The text of a kernel with steps of a seed."""
+    return StepsWriter(Random(seed)).text()
+
+
 def random_text(seed: int) -> str:
     """The text of a seed."""
     return Writer(Random(seed)).text()

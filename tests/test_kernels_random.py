@@ -8,9 +8,14 @@ from __future__ import annotations
 import pytest
 
 from tests.random_kernels import problem_of
-from tests.random_texts import random_text
+from tests.random_texts import random_steps_text, random_text
 
 
 @pytest.mark.parametrize("seed", range(1000, 1040))
 def test_random_kernel(seed: int, device: str) -> None:
     assert not problem_of(random_text(seed), seed, device)
+
+
+@pytest.mark.parametrize("seed", range(2000, 2008))
+def test_random_kernel_with_steps(seed: int, device: str) -> None:
+    assert not problem_of(random_steps_text(seed), seed, device)

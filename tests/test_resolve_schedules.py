@@ -101,7 +101,7 @@ def test_an_output_without_indices_takes_a_count_of_threads() -> None:
     ("budget local 3", ["bad-budget"]), ("budget shared 3 MB", ["bad-budget"]), ("budget shared -1", ["bad-budget"]),
     ("unroll q", ["unknown-name"]), ("unroll u unroll u", ["duplicate-clause"]), ("threads over q", ["unknown-name"]),
     ("threads 4 threads over x", ["duplicate-clause"]), ("march i", ["not-supported-yet"]),
-    ("fuse 2", ["not-supported-yet"]),
+    ("fuse 2", ["bad-fuse"]),
     ("stage g in shared double", ["bad-stage"]), ("stage x in registers double", ["bad-stage"]),
     ("tile (i: 0) vector 3 march i", ["bad-tile", "bad-vector", "not-supported-yet"]),
 ])

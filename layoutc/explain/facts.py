@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from layoutc.explain.case import Case
 from layoutc.explain.intensity import intensity
 from layoutc.explain.launch import launch
-from layoutc.explain.records import Explained, Halo, Threads, merged
+from layoutc.explain.records import Explained, Fuse, Halo, Threads, merged
 from layoutc.explain.storage import box_of, storage
 from layoutc.explain.traffic import traffic
 from layoutc.index import Int
@@ -74,7 +75,17 @@ def _explained(case: Case, lanes: int, transaction: int) -> Explained:
         storage=storage(case, boxes),
         traffic=traffic(case, lanes, transaction),
         intensity=intensity(case),
-        redistributions=tuple(a.move for a in case.one.accesses if a.move is not None))
+        redistributions=tuple(a.move for a in case.one.accesses if a.move is not None),
+        fuse=_fuse(case))
+
+
+def _fuse(case: Case) -> Fuse | None:
+    """What several steps a launch cost."""
+    fusing, tile = case.one.fusing, case.one.tile
+    if fusing is None:
+        return None
+    made, outputs = fusing.evaluations(tile), fusing.steps * prod(tile)
+    return Fuse(fusing.steps, dict(zip(case.one.indices, fusing.halo, strict=True)), made, outputs, made / outputs - 1)
 
 
 def _threads(case: Case) -> Threads:

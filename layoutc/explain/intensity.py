@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
 from math import prod
@@ -28,19 +28,25 @@ def intensity(case: Case) -> Intensity:
 
     An operation is an arithmetic operator, a function or one element taken into a reduction; a fused multiply-add
     is two; subscripts, casts, comparisons and choices are none. Where no input is staged, bytes are those of every
-    read from memory. Stores are left out. There is no bound where the bytes an output vanish in an infinite tile.
+    read from memory. Stores are left out. Of several steps a launch all are counted, also what tiles compute more
+    than once. There is no bound where the bytes an output vanish in an infinite tile.
     """
+    fusing = case.one.fusing
     try:
         per_output, per_let = _operations(case)
+        per_step = _operations(case, {v for _, v in case.kernel.steps})[0] if fusing is not None else 0
     except _UnknownError:
         return Intensity()
     boxes = {s.name: case.held(s.name) for s in case.kept}
     ops = per_output * prod(case.one.tile) + sum(n * prod(b.extents) for n, b in _with(per_let, boxes))
+    if fusing is not None:
+        ops += per_step * (fusing.evaluations(case.one.tile) - prod(case.one.tile))
     loaded = _loaded(case)
     if loaded is None:
         return Intensity(ops)
     bytes, bytes_in_limit = loaded
     ops_in_limit = per_output + sum(n * _per_output(b.axes or (), case) for n, b in _with(per_let, boxes))
+    ops_in_limit += 0 if fusing is None else (fusing.steps - 1) * per_step
     return Intensity(ops, bytes, _ratio(ops, bytes), _ratio(ops_in_limit, bytes_in_limit))
 
 
@@ -156,11 +162,15 @@ def _beyond_core(case: Case, s: Storage) -> int | None:
 # ---- arithmetic
 
 
-def _operations(case: Case) -> tuple[int, dict[str, int]]:
-    """Operations an output of all equations, and of each kept let at a place; a let's value is made once a place."""
+def _operations(case: Case, outputs: Collection[str] | None = None) -> tuple[int, dict[str, int]]:
+    """Operations an output of all equations (or of those of some outputs), and of each kept let at a place.
+
+    A let's value is made once a place.
+    """
     work = _Work(case)
     seen: set[object] = set()
-    per_output = sum(work.of(e.value, work.start(e.indices), seen) for e in case.equations)
+    per_output = sum(work.of(e.value, work.start(e.indices), seen) for e in case.equations
+                     if outputs is None or e.output in outputs)
     return per_output, {s.name: work.of(s.value, work.start(s.indices), set()) for s in case.kept}
 
 

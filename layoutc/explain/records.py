@@ -87,6 +87,17 @@ class Intensity:
 
 
 @dataclass(frozen=True, slots=True)
+class Fuse:
+    """Several steps a launch: what a tile computes more than once, so that its neighbours need not be waited for."""
+
+    steps: int
+    halo: Halo                          # of one step
+    evaluations: int                    # places that a tile computes in all steps
+    outputs: int                        # of a tile, times the steps
+    redundant: float                    # evaluations over outputs, less 1
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     """One pass."""
 
@@ -101,10 +112,13 @@ class Explained:
     traffic: dict[str, Traffic]
     intensity: Intensity
     redistributions: tuple[RedistributionPlan, ...] = ()
+    fuse: Fuse | None = None
 
     def as_json(self) -> dict[str, object]:
         """Plain values by the names of ``explain --json``."""
         threads = {k: v for k, v in asdict(self.threads).items() if k != "over" or v is not None}
+        fuse = {} if self.fuse is None else {
+            "fuse": {**asdict(self.fuse), "halo": {i: list(ends) for i, ends in self.fuse.halo.items()}}}
         return {
             "tile": self.tile,
             "threads": threads,
@@ -119,6 +133,7 @@ class Explained:
             "traffic": {t: asdict(f) for t, f in self.traffic.items()},
             "intensity": asdict(self.intensity),
             "redistribute": [moved(plan) for plan in self.redistributions],
+            **fuse,
         }
 
 

@@ -42,6 +42,7 @@ def _sections(facts: Facts) -> list[Section]:
         ("tile", [", ".join(f"{i} {n}" for i, n in facts["tile"].items()) or "one output"]),
         ("threads", [_threads(facts["threads"])]),
         ("launch", [_launch(facts["launch"])]),
+        *([("fuse", [_fuse(facts["fuse"])])] if "fuse" in facts else []),
         ("halo", _columns((t, _halo(h)) for t, h in facts["halo"].items())),
         ("footprint", _columns((t, _box(b)) for t, b in facts["footprint"].items())),
         ("masks", _columns((m["tensor"], f"axis {m['axis']}", m["side"], m["kind"], m["test"])
@@ -109,6 +110,12 @@ def _launch(launch: Facts) -> str:
     threads = f"{launch['threads']} thread{_s(launch['threads'])}"
     return (f"{blocks} block{_s(launch['blocks'])}, {threads}: {launch['idle_threads']} idle, "
             f"{launch['active_in_last_block']} active in the last block")
+
+
+def _fuse(fuse: Facts) -> str:
+    halo = _halo(fuse["halo"])
+    return (f"{fuse['steps']} steps a launch, each with a halo of {halo}: a tile computes {fuse['evaluations']} places "
+            f"for {fuse['outputs']}, {100 * fuse['redundant']:.4g} % more")
 
 
 def _s(count: int) -> str:

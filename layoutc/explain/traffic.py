@@ -28,8 +28,9 @@ def traffic(case: Case, lanes: int, transaction: int) -> dict[str, Traffic]:
     ``unique_bytes``: distinct elements. ``loaded_bytes``: of a staged tensor every tile's box, clipped to the
     tensor; of any other every read; 0 of an output. ``reads_untiled``: elements, were every read made from memory
     (an element, or a window, that an output reads twice at the same places counts once). These are None where an
-    extent is not known, where subscripts are not affine (``x[idx[i]]``, ``i // 2``), and for what a let with an edge
-    rule reads, whose places are folded. The rest is ``transactions``'s.
+    extent is not known, where subscripts are not affine (``x[idx[i]]``, ``i // 2``), for what a let with an edge
+    rule reads, whose places are folded, and for what several steps a launch read from memory. The rest is
+    ``transactions``'s.
     """
     reads = _Reads(case) if case.extents is not None else None
     made: dict[str, Traffic] = {}
@@ -75,12 +76,14 @@ class _Reads:
                 self._untiled(tensor, shape))
 
     def _untiled(self, tensor: Tensor, shape: Shape) -> int | None:
-        return _total(self._by_outputs(tensor, taps, shape) for taps in self.through.get(tensor.name, []))
+        found = _total(self._by_outputs(tensor, taps, shape) for taps in self.through.get(tensor.name, []))
+        fusing = self.case.one.fusing
+        return found if found is None or fusing is None else found * fusing.steps
 
     def _loaded(self, tensor: Tensor, shape: Shape) -> int | None:
         held = self.case.held(tensor.name)
         if held is None:
-            return self._from_memory(tensor, shape)
+            return self._from_memory(tensor, shape) if self.case.one.fusing is None else None
         match held.where:
             case "constant":
                 return prod(shape)

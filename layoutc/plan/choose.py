@@ -9,6 +9,7 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout
 from layoutc.plan.chunks import CannotChunkError, Chunk, check_chunks, chunks_of
 from layoutc.plan.frame import Choice
+from layoutc.plan.fusing import Fusing
 from layoutc.plan.halo import Footprint
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
@@ -29,9 +30,10 @@ class Chooser:
 
     def __init__(
         self, program: Program, kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedule | None,
-        target: Target,
+        target: Target, fusing: Fusing | None = None,
     ) -> None:
         self.program, self.kernel, self.equations, self.target = program, kernel, equations, target
+        self.fusing = fusing
         self.schedule = schedule or Schedule(None)
         self.indices = equations[0].indices
         self.stages = {s.tensor: s for s in self.schedule.stages}
@@ -41,7 +43,7 @@ class Chooser:
         tile = self._tile()
         chunks = chunks_of(self.kernel, self.equations, self.schedule)
         staging = self.staging = Staging(
-            self.program, self.kernel, self.equations, self.schedule, self.target, tile, chunks)
+            self.program, self.kernel, self.equations, self.schedule, self.target, tile, chunks, self.fusing)
         owner = self._owner(tile, staging.found)
         self._check_chunks(chunks, owner)
         storage = staging.choose(owner)
@@ -64,6 +66,9 @@ class Chooser:
         """Reductions over the chunks' indices can be made so, and a thread can hold their partial results."""
         if not chunks:
             return
+        if self.fusing is not None:
+            raise self.refuse("cannot-chunk", "with `fuse` every step makes its reductions whole", self._span("tile"),
+                              f"leave {', '.join(f'`{c.index}`' for c in chunks)} out of the tile")
         try:
             check_chunks(self.kernel, self.equations, self.staging.kept, chunks)
         except CannotChunkError as error:
@@ -160,6 +165,9 @@ class Chooser:
 
     def _over_box(self, tile: tuple[int, ...], tensor: str, found: dict[str, Footprint]) -> Ownership:
         span = self._span("threads")
+        if self.fusing is not None:
+            raise self.refuse("threads-over", f"with `fuse` the box of `{tensor}` is another at each step", span,
+                              "give a count of threads")
         footprint = found.get(tensor)
         stage = self.stages.get(tensor)
         if footprint is None or footprint.axes is None:

@@ -15,6 +15,10 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
         tile = ", ".join(f"{plain(i)} {size}" for i, size in one.sizes.items()) or "one output"
         lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "
                      f"{one.items} output{'s' if one.items > 1 else ''} each, {one.layout}")
+        if one.fusing is not None:
+            halo = ", ".join(f"{plain(i)} [{low}, {high}]"
+                             for i, (low, high) in zip(one.indices, one.fusing.halo, strict=True))
+            lines.append(f"{one.fusing.steps} steps a launch{'; halo of a step ' + halo if halo else ''}")
         held = {s.tensor: s for s in one.storage}
         for f in one.footprints:
             halo = ", ".join(f"{plain(a.index)} [{-a.low}, {a.high}]" for a in f.axes or () if a.index is not None)

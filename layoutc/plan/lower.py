@@ -12,7 +12,7 @@ from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.loops import reduce_value
 from layoutc.plan.medians import median
 from layoutc.plan.names import Names
-from layoutc.plan.places import InBox, InConstant, InGlobal, Place, between, constants, fold, row_major
+from layoutc.plan.places import InBox, InConstant, InGlobal, Place, across, between, constants, fold, row_major
 from layoutc.plan.steps import Assign, Let, Step, Variable, When
 from layoutc.plan.values import (
     Choice,
@@ -212,12 +212,25 @@ class Lowering:
         if place.of_thread:
             at = tuple((s.over(self.local).over(self.items) - o.over(self.items))
                        for s, o in zip(subscripts, place.origin, strict=True))
+        if place.seams:
+            return self._at_seams(place, subscripts, at, env)
         element = load(Element(place.array, place.element(at)), place.type)
         if not place.partial or place.source is None:
             return element
         within = every(Call("within", (a, Int(n))) for a, n in zip(at, place.extents, strict=True)
                        if not between(a, n))
         return element if within == TRUE else Choice(within, element, self.in_global(place.source, subscripts, env))
+
+    def _at_seams(self, place: InBox, subscripts: tuple[Expr, ...], at: tuple[Expr, ...], env: Env) -> Text:
+        """An element of a box in which places beyond a side that wraps have neighbours of the other side's rule."""
+        assert place.source is not None
+        extents = place.source.extents
+        moved = tuple(a + across(s, n, low, high)
+                      for a, s, n, (low, high) in zip(at, subscripts, extents, place.seams, strict=True))
+        out = load(Element(place.array, place.element(moved)), place.type)
+        for test, value in reversed(self.edges(place.seams, subscripts, extents)[1]):
+            out = Choice(test, out, self.value(value, env))
+        return out
 
     def in_global(self, place: InGlobal, subscripts: tuple[Expr, ...], env: Env) -> Text:
         """An element of global memory, its edge rules applied: folds inside the subscript, values by selection."""
@@ -229,10 +242,10 @@ class Lowering:
 
     def folded(self, place: InGlobal, subscripts: tuple[Expr, ...]) -> tuple[Expr, list[tuple[Expr, p.Value]]]:
         """The position in a tensor's array, and what stands there instead where a test fails, the lowest axis first."""
-        folded, outside = self._edges(place.edges, subscripts, place.extents)
+        folded, outside = self.edges(place.edges, subscripts, place.extents)
         return dot(folded, place.strides), outside
 
-    def _edges(
+    def edges(
         self, edges: tuple[p.Sides, ...], subscripts: tuple[Expr, ...], extents: tuple[Expr, ...]
     ) -> tuple[list[Expr], list[tuple[Expr, p.Value]]]:
         """Folded subscripts, and what stands where a test fails: the lowest axis first."""
@@ -282,7 +295,7 @@ class Lowering:
         lows, highs = [a for a, _ in bounds if a is not None], [b for _, b in bounds if b is not None]
         extents = tuple(not_negative(high - low) for low, high in zip(lows, highs, strict=True))
         from_low = tuple(self._less(s, low) for s, low in zip(subscripts, lows, strict=True))
-        folded, outside = self._edges(stage.edges, from_low, extents)
+        folded, outside = self.edges(stage.edges, from_low, extents)
         at = tuple(self._folded(stage, n, f + low, s, (low, high))
                    for n, (f, low, s, high) in enumerate(zip(folded, lows, subscripts, highs, strict=True)))
         before, self._boxes = self._boxes, self._boxes and at == subscripts

@@ -16,6 +16,7 @@ from layoutc.resolve.types import Type
 ASYNCHRONOUS_FROM = 80      # compute capability, in tenths
 
 if TYPE_CHECKING:
+    from layoutc.plan.fusing import Fusing
     from layoutc.plan.redistributed import DealtAccess
 
 
@@ -148,6 +149,7 @@ class Pass:
     owner: tuple[Expr, ...] = ()        # per index: place in the tile over `thread` and `item`
     vector: int = 1                     # items side by side that one store may write
     accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
+    fusing: Fusing | None = None        # several steps a launch
     strategy: str = "tile"
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks

@@ -44,6 +44,7 @@ class InBox:
     of_thread: bool = False         # in the registers of each thread
     partial: bool = False           # reads outside the box go to the source (halo global)
     buffer: Expr | None = None      # which of two boxes, one behind the other, is read
+    seams: tuple[p.Sides, ...] = ()     # edge rules that the box does not hold where one side alone wraps
 
     def element(self, at: tuple[Expr, ...]) -> Expr:
         """The position in the array of a coordinate in the box."""
@@ -80,6 +81,18 @@ def constants(
     if above is not None:
         out.append((compare("<", i, n), above))
     return [(t, v) for t, v in out if t != TRUE]
+
+
+def across(i: Expr, n: Expr, low: p.EdgeRule | None, high: p.EdgeRule | None) -> Expr:
+    """How far a rule moves a subscript inside a box that goes on where a side wraps: beyond that side nothing."""
+    wraps = [rule is not None and rule.name == "wrap" for rule in (low, high)]
+    if all(wraps):
+        return Int(0)
+    moved = fold(i, n, None if wraps[0] else low, None if wraps[1] else high) - i
+    if moved == Int(0) or not any(wraps):
+        return moved
+    beyond = compare("<", i, Int(0)) if wraps[0] else compare(">=", i, n)
+    return Select(beyond, Int(0), moved)
 
 
 def row_major(at: tuple[Expr, ...], extents: tuple[int, ...]) -> Expr:

@@ -8,6 +8,7 @@ from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.chunks import Chunk, ranges_of_extents
+from layoutc.plan.fusing import Fusing, refused_box
 from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership
@@ -28,10 +29,10 @@ class Staging:
 
     def __init__(
         self, program: Program, kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedule, target: Target,
-        tile: tuple[int, ...], chunks: tuple[Chunk, ...] = (),
+        tile: tuple[int, ...], chunks: tuple[Chunk, ...] = (), fusing: Fusing | None = None,
     ) -> None:
         self.program, self.kernel, self.equations, self.target = program, kernel, equations, target
-        self.schedule, self.chunks = schedule, chunks
+        self.schedule, self.chunks, self.fusing = schedule, chunks, fusing
         self._chunked = tuple(c.index for c in chunks)
         self.indices = equations[0].indices
         self.sizes = dict(zip(self.indices, tile, strict=True)) | {c.index: c.size for c in chunks}
@@ -41,6 +42,8 @@ class Staging:
         self._room = self.budget // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
         self.found = grown(kernel, equations, self.kept, self._chunked)
+        if fusing is not None:
+            self.found = fusing.grown(self.found, self.indices)
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
@@ -49,6 +52,11 @@ class Staging:
     def _kept_lets(self) -> frozenset[str]:
         """Lets held in shared memory: as the schedule says, else where inlining would compute them again."""
         chosen = {name for name, s in self.stages.items() if name in self.lets and s.where == "shared"}
+        if self.fusing is not None:
+            for name in chosen:
+                raise self.refuse("cannot-stage", f"with `fuse` the let `{name}` is made where it is read",
+                                  self.stages[name].span, f"leave `stage {name} in shared` out")
+            return frozenset()
         if self.schedule.stages or not self.indices:
             return frozenset(chosen)
         for stage in self.kernel.stages:
@@ -68,14 +76,20 @@ class Staging:
             if name not in found:
                 continue
             stage = self.stages.get(name)
-            if stage is not None:
+            if stage is None and name in self.loads and self.fusing is not None:
+                stage = StageChoice(name, "shared", span=self.loads[name].span)
+            if self.fusing is not None and (name in self.fusing.stepped or stage is not None):
+                held = self._with_fuse(name, type, stage, owner, self.fusing)
+            elif stage is not None:
                 held = self._as_told(name, type, stage, owner, found[name])
             elif name in self.loads:
                 held = self._to_load(name, type, owner, found[name])
             elif name in self.kept:
                 held = self._box(name, compute_type(type), "shared", found[name])
-            else:
+            elif self.fusing is None or not refused_box(self.kernel, self.fusing, found[name]):
                 held = self._by_default(name, type, found[name])
+            else:
+                held = None
             if held is not None:
                 out.append(held)
         return tuple(out)
@@ -112,6 +126,24 @@ class Staging:
             return ""
         said = ", ".join(f"{i}: 4" for i in names)
         return "" if found.axes is None else f", or walk the reduction in chunks: `tile (…, {said})`"
+
+    def _with_fuse(
+        self, name: str, type: Type, stage: StageChoice | None, owner: Ownership, fusing: Fusing
+    ) -> Storage | None:
+        """What is stepped goes to and fro between two boxes; another input's box must hold for all steps."""
+        if name in fusing.stepped:
+            if stage is not None and (stage.where != "shared" or stage.halo_global):
+                raise self.refuse("cannot-stage", f"with `fuse` what is stepped stays in shared memory: `{name}` too",
+                                  stage.span, f"write `stage {name} in shared`, or leave it out")
+            return replace(self._box(name, type, "shared", self.found[name]), copies=2)
+        assert stage is not None
+        if stage.where == "registers":
+            raise self.refuse("cannot-stage", f"with `fuse` other threads need other elements of `{name}` at each step",
+                              stage.span, f"write `stage {name} in shared`")
+        why = refused_box(self.kernel, fusing, self.found[name]) if stage.where == "shared" else ""
+        if why:
+            raise self.refuse("cannot-stage", why, stage.span, f"read it from global memory: `stage {name} in global`")
+        return self._as_told(name, type, stage, owner, self.found[name])
 
     def _to_load(self, name: str, type: Type, owner: Ownership, found: Footprint) -> Storage | None:
         """Of a tensor whose load has a layout: in registers where each thread needs few elements, else shared."""

@@ -80,6 +80,7 @@ SLUGS = {
     "bad-access": "a layout of a load or a store that cannot be honoured",
     "bad-vector": "a vector length that no memory access has",
     "bad-budget": "a budget that cannot be read",
+    "bad-fuse": "steps a launch that no kernel can make, or of a kernel without `step`",
     # redistributions
     "bad-side": "a side of a redistribution that no block of threads can hold",
     "different-tiles": "two sides of a redistribution that do not hold the same tile",

@@ -21,6 +21,7 @@ from layoutc.source import Span
 MOST_THREADS = 1024             # a block
 MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smallest type
 MOST_BUDGET = 2**31 - 1
+MOST_FUSED = 64                 # steps a launch
 WHERE = ("shared", "registers", "global", "constant")
 UNITS = {"bytes": 1, "B": 1, "KiB": 2**10, "MiB": 2**20}
 
@@ -94,8 +95,9 @@ class ScheduleResolver:
                 self.accesses.add(clause, self.found.get("threads"), None if tile is None else dict(tile))
             case syntax.March():
                 self._not_yet(clause.span, "march")
-            case syntax.Fuse():
-                self._not_yet(clause.span, "fuse")
+            case syntax.Fuse(steps, span):
+                self._once("fuse", "fuse", span)
+                self.found["fuse"] = self._fuse(steps, span)
 
     def _not_yet(self, span: Span, form: str) -> NoReturn:
         self.errors.refuse(
@@ -287,6 +289,20 @@ class ScheduleResolver:
                 "bad-budget", clause.amount.span, f"a budget is 0 to {MOST_BUDGET} bytes, not {amount}", "out of range"
             )
         return amount
+
+    def _fuse(self, written: syntax.Expression, span: Span) -> int:
+        steps = self.statics.integer(written)
+        if not 1 <= steps <= MOST_FUSED:
+            self.errors.refuse(
+                "bad-fuse", written.span, f"a launch makes 1 to {MOST_FUSED} steps, not {steps}",
+                "too few" if steps < 1 else "too many",
+            )
+        if not self.surface.steps:
+            self.errors.refuse(
+                "bad-fuse", span, f"`{self.written.kernel.id}` has no `step`, and `fuse` joins steps",
+                "nothing to join", help="say which output is the next of which input: `step u = v`",
+            )
+        return steps
 
     def _unroll(self, index: syntax.Name, span: Span) -> None:
         known = [*self.surface.reduced, *self.surface.indices]

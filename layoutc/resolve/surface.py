@@ -18,6 +18,7 @@ class Surface:
     inputs: dict[str, bool]                     # whether all extents are constants
     lets: tuple[str, ...]
     made: dict[str, tuple[str, ...]]            # the indices of each output by its name
+    steps: bool = False                         # whether an output is the next of some input
 
     @property
     def indices(self) -> tuple[str, ...]:
@@ -38,6 +39,7 @@ def surface_of(kernel: syntax.Kernel, constants: Collection[str]) -> Surface:
         inputs={t.name.id: all(n.id in constants for e in t.extents for n in names_in(e)) for t in kernel.inputs},
         lets=tuple(let.name.id for let in lets),
         made={e.output.id: indices for e, indices in zip(equations, outputs, strict=True)},
+        steps=any(isinstance(c, syntax.Step) for c in kernel.clauses),
     )
 
 

@@ -13,6 +13,7 @@ LARGEST_TILE = 256          # outputs: the extents of a test are small
 CHUNK_SIZES = (1, 2, 3, 4)
 THREAD_COUNTS = (1, 2, 5, 8, 31, 32, 33, 64)
 VECTORS = (1, 2, 4, 8)
+FUSED = (2, 2, 3, 4)        # steps a launch
 INTENTS = ("plain", "layout", "over", "vectors", "accesses")
 """What a schedule is about: threads by count, by layout, one for each input; wide accesses; accesses by layouts."""
 
@@ -50,9 +51,19 @@ def random_clauses(kernel: Kernel, intent: str, random: Random) -> str:
     if random.random() < 0.3 and (reduced or indices):
         clauses.append(f"unroll {random.choice(reduced or indices)}")
     tile |= chunks
+    if kernel.steps and intent != "over" and random.random() < 0.6:
+        clauses.append(f"fuse {random.choice(FUSED)}")
+        stages = _with_fuse(kernel, stages)
     said = [f"tile ({', '.join(f'{i}: {n}' for i, n in tile.items())})"] if tile else []
     said += [f"stage {name} in {where}" for name, where in stages.items()]
     return "{ " + "  ".join(said + clauses) + " }"
+
+
+def _with_fuse(kernel: Kernel, stages: dict[str, str]) -> dict[str, str]:
+    """Where tensors may wait while a launch makes several steps."""
+    stepped, lets = {u for u, _ in kernel.steps}, {s.name for s in kernel.stages}
+    return {name: where for name, where in stages.items()
+            if name not in lets and where != "registers" and (name not in stepped or where == "shared")}
 
 
 def _divisors(number: int) -> list[int]:

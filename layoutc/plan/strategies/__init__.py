@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.nodes import Refusal
+from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.tile import Tile
 
-Strategy = Tile
+Strategy = Tile | Fused
 STRATEGIES: tuple[type[Strategy], ...] = (Tile,)
+FUSING: tuple[type[Strategy], ...] = (Fused,)      # that make several steps a launch
 
 
 def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
@@ -19,7 +21,7 @@ def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
     possible: list[Strategy] = []
     refused: list[Refusal] = []
     errors: list[LayoutcError] = []
-    for strategy in STRATEGIES:
+    for strategy in FUSING if work.schedule is not None and work.schedule.fuse > 1 else STRATEGIES:
         try:
             found = strategy.try_plan(work)
         except LayoutcError as error:

@@ -96,11 +96,11 @@ def plan_tile(kernel: Kernel, choice: Choice, signature: Signature, names: Names
         still = [s for s in choice.storage if s not in chunked]
         fill_shared(frame, [s for s in still if s.where == "shared"], boxes)
         fill_registers(frame, [s for s in still if s.where == "registers"])
-        _emit_outputs(frame, emit_chunks(frame, chunked, boxes) if choice.chunks else None)
+        emit_outputs(frame, emit_chunks(frame, chunked, boxes) if choice.chunks else None)
     return frame.record(), frame.function(body)
 
 
-def _emit_outputs(frame: Frame, known: ItemPlace | None) -> None:
+def emit_outputs(frame: Frame, known: ItemPlace | None = None) -> None:
     """A loop over the thread's items: where each lies, whether it is valid, its value; ``known``: of a lone item."""
     vector = frame.choice.owner.vector
     element: Expr = Name(frame.names.take("element"), 0, vector - 1) if vector > 1 else Int(0)
