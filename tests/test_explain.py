@@ -336,7 +336,7 @@ def test_vectors_move_whole_sectors() -> None:
 
 SMALL = "kernel f(x: f32[N]) -> (y: f32[N]) { edge x = nearest; y[i] = x[i + 1] }"
 KEYS = ["name", "kind", "schedule", "arch", "tile", "threads", "halo", "footprint", "launch", "masks", "storage",
-        "traffic", "intensity", "redistribute", "same_bits"]
+        "traffic", "intensity", "redistribute", "strategy", "same_bits"]
 
 
 def test_is_plain_json_with_the_names_of_the_interface() -> None:

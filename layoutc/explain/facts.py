@@ -8,7 +8,7 @@ from math import prod
 from layoutc.explain.case import Case
 from layoutc.explain.intensity import intensity
 from layoutc.explain.launch import launch
-from layoutc.explain.records import Explained, Fuse, Halo, Threads, merged
+from layoutc.explain.records import Explained, Fuse, Halo, Strategy, Threads, merged
 from layoutc.explain.storage import box_of, storage
 from layoutc.explain.traffic import traffic
 from layoutc.index import Int
@@ -66,6 +66,7 @@ def _explained(case: Case, lanes: int, transaction: int) -> Explained:
     boxes = _boxes(case)
     return Explained(
         outputs=case.one.outputs,
+        strategy=Strategy(case.one.strategy, case.one.cost, case.one.rejected),
         tile=case.one.sizes,
         threads=_threads(case),
         halo={name: _halo(f) for name, f in boxes.items()},

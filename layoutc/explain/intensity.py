@@ -116,7 +116,7 @@ def _over_chunks(case: Case, s: Storage) -> int | None:
         return None
     axes = s.axes or (None,) * len(s.extents)
     chunked = case.one.chunked
-    return lengths * prod(n for a, n in zip(axes, s.extents, strict=True) if a is None or a.index not in chunked)
+    return lengths * prod(n for a, n in zip(axes, s.loaded, strict=True) if a is None or a.index not in chunked)
 
 
 def _read(case: Case) -> tuple[int, int] | None:

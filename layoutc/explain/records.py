@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from layoutc.explain.redistribution import moved
-from layoutc.plan.nodes import Mask
+from layoutc.plan.nodes import Mask, Refusal
 from layoutc.plan.redistribution import RedistributionPlan
 
 V = TypeVar("V")
@@ -98,10 +98,20 @@ class Fuse:
 
 
 @dataclass(frozen=True, slots=True)
+class Strategy:
+    """How the pass is made; costs are bytes by the model of ``layoutc.plan.cost``, to compare and no more."""
+
+    name: str
+    cost: float
+    rejected: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     """One pass."""
 
     outputs: tuple[str, ...]
+    strategy: Strategy
     tile: dict[str, int]
     threads: Threads
     halo: dict[str, Halo | None]
@@ -133,6 +143,7 @@ class Explained:
             "traffic": {t: asdict(f) for t, f in self.traffic.items()},
             "intensity": asdict(self.intensity),
             "redistribute": [moved(plan) for plan in self.redistributions],
+            "strategy": asdict(self.strategy) | {"rejected": [asdict(r) for r in self.strategy.rejected]},
             **fuse,
         }
 

@@ -39,6 +39,7 @@ def _same(same: Mapping[str, bool]) -> str:
 def _sections(facts: Facts) -> list[Section]:
     """A title, which stands at the left, and the rows beside it."""
     return [
+        ("strategy", _strategy(facts["strategy"])),
         ("tile", [", ".join(f"{i} {n}" for i, n in facts["tile"].items()) or "one output"]),
         ("threads", [_threads(facts["threads"])]),
         ("launch", [_launch(facts["launch"])]),
@@ -53,6 +54,17 @@ def _sections(facts: Facts) -> list[Section]:
         *([("redistribute", _columns((m["name"], f"{m['from']} -> {m['to']}", _means(m))
                                      for m in facts["redistribute"]))] if facts["redistribute"] else []),
     ]
+
+
+def _strategy(strategy: Facts) -> list[str]:
+    """What was taken, and of the others why not."""
+    rows = [(strategy["name"], _cost(strategy["cost"]), "")]
+    rows += [(f"not {r['strategy']}", _cost(r["cost"]), r["why"]) for r in strategy["rejected"]]
+    return _columns(rows)
+
+
+def _cost(cost: float | None) -> str:
+    return "" if cost is None else f"cost {cost:.3g}"
 
 
 def _aligned(sections: Sequence[Section]) -> list[str]:

@@ -207,7 +207,7 @@ class _Reads:
 
     def _lines(self, held: Storage, shape: Shape) -> list[tuple[Axis, int, int]]:
         """Per axis of a box: how it lies, its extent, and the tensor's."""
-        return list(zip(self._axes(held), held.extents, shape, strict=True))
+        return list(zip(self._axes(held), held.loaded, shape, strict=True))
 
 
 def _has_edges(tensor: Tensor) -> bool:

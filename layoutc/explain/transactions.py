@@ -134,13 +134,12 @@ class _Instruction:
         if held.where == "shared":
             vector = fill_vector(held, self.case.one.origins, self._most(self.tensor.name))
             return self._inside(self._in_box(held, begin, vector), vector)
-        return self._inside(tuple(_origin(a, begin, self.first) for a in held.axes or ()), 1)
+        return self._inside(tuple(_origin(a, begin, self.first) for a in held.axes or ()), held.vector)
 
     def _most(self, tensor: str) -> int:
         """Elements that an access of the tensor moves at most."""
         plan = self.case.plan
-        told = plan.schedule.vector if plan.schedule is not None else None
-        return min(told or 1, plan.signature.vectors[plan.signature.of(plan.kernel, tensor)])
+        return min(self.case.one.access, plan.signature.vectors[plan.signature.of(plan.kernel, tensor)])
 
     def _outputs(self, begin: Mapping[str, int], ends: Mapping[str, int]) -> tuple[dict[str, Column], Mask]:
         """Each thread's first output, and whether it is valid."""

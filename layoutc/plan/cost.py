@@ -42,7 +42,12 @@ def cost_of(kernel: Kernel, equations: Sequence[Equation], along: str | None, th
         outputs = nominal_outputs(kernel, equation)
         for access, times in accesses.of(equation):
             bytes += outputs * max(times, 1) * _bytes(access.indices, along, types[access.tensor].bytes)
-    return bytes / min(1.0, threads / BUSY_THREADS)
+    return bytes / busy(threads)
+
+
+def busy(elements: float) -> float:
+    """How much of the machine's memory works where so many elements are on their way at a time."""
+    return min(1.0, elements / BUSY_THREADS)
 
 
 def _bytes(subscripts: tuple[Expr | None, ...], along: str | None, size: int) -> float:

@@ -22,7 +22,7 @@ from layoutc.plan.nodes import (
     TensorArgument,
 )
 from layoutc.plan.ownership import Ownership
-from layoutc.plan.places import InBox, InConstant, InGlobal, Place
+from layoutc.plan.places import InBox, InConstant, InGlobal, InRows, Place
 from layoutc.plan.redistributed import DealtAccess, accesses_by_tensor, shared_bytes
 from layoutc.plan.steps import Function, Let, Step
 from layoutc.plan.values import Element, c_type, memory_type
@@ -75,6 +75,7 @@ class Frame:
         self.loads = accesses_by_tensor(choice.accesses, "load")
         self.stores = accesses_by_tensor(choice.accesses, "store")
         self.targets: dict[str, Element] = {}                        # outputs that wait in registers
+        self.at: dict[str, Expr] = {}                                # index -> where a thread's outputs begin
         self._origins: dict[str, Expr] = {}                          # index -> the tile's or the chunk's first
 
     @property
@@ -100,7 +101,7 @@ class Frame:
     def source_of(self, tensor: str) -> InGlobal:
         """Where the elements of a tensor come from, wherever they wait."""
         place = self.lowering.places[tensor]
-        return place.source if isinstance(place, InBox) and place.source is not None else self.place_of(tensor)
+        return place.source if isinstance(place, InBox | InRows) and place.source is not None else self.place_of(tensor)
 
     def vector_of(self, tensor: str) -> int:
         """Elements of a tensor that one access moves."""
@@ -152,12 +153,17 @@ class Frame:
         out = [as_index(value, self.extents) for value in values]
         return tuple(e for e in out if e is not None)
 
-    def _parameter_lines(self) -> tuple[str, ...]:
+    def parameter_lines(self) -> tuple[str, ...]:
         """One line a tensor with its strides, one for the extents."""
         lines: dict[str, list[str]] = {}
         for argument, type, name in self._arguments:
             lines.setdefault(getattr(argument, "tensor", ""), []).append(f"{type} {name}")
         return tuple(", ".join(line) for line in lines.values())
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """In their order."""
+        return tuple(name for *_, name in self._arguments)
 
     # ---- the block
 
@@ -185,7 +191,7 @@ class Frame:
 
     def function(self, body: list[Step]) -> Function:
         """The kernel of this pass."""
-        return Function(self.choice.owner.threads, self.entry, self._parameter_lines(), tuple(body))
+        return Function(self.choice.owner.threads, self.entry, self.parameter_lines(), tuple(body))
 
     def record(self) -> Pass:
         """What a caller must know, and all that was derived."""
@@ -201,4 +207,4 @@ class Frame:
             choice.footprints, choice.storage, self.shared_bytes,
             masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage,
                      choice.chunks),
-            owner.places, owner.vector, choice.accesses, chunks=choice.chunks)
+            owner.places, owner.vector, choice.accesses, chunks=choice.chunks, access=choice.vector)

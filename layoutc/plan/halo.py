@@ -217,9 +217,12 @@ class Accesses:
 
     def of(self, equation: Equation | Stage) -> Iterator[tuple[Access, int]]:
         """Each access and how often one evaluation makes it (0: unknown); a let at a place already seen makes none."""
-        env = {**self._extents, **{i: Name(i) for i in equation.indices}}
         guarded = isinstance(equation, Stage) and bool(equation.edges)
-        return self._walk(equation.value, env, 1, Circumstances(False, not guarded), set())
+        return self.within(equation.value, {i: Name(i) for i in equation.indices}, certain=not guarded)
+
+    def within(self, value: Value, env: Env, *, certain: bool = True) -> Iterator[tuple[Access, int]]:
+        """The same of a value, with what stands for its indices."""
+        return self._walk(value, {**self._extents, **env}, 1, Circumstances(False, certain), set())
 
     def _walk(
         self, value: Value, env: Env, times: int, under: Circumstances, seen: set[object]
@@ -292,10 +295,17 @@ def footprints(
     """
     own = (reader.output for reader in readers if isinstance(reader, Equation))
     accesses = Accesses(kernel, kept, extents, (*outputs, *own), chunked)
+    return boxes_around(kernel, ((access, reader.indices, times) for reader in readers
+                                 for access, times in accesses.of(reader)), chunked)
+
+
+def boxes_around(
+    kernel: Kernel, accesses: Iterable[tuple[Access, tuple[str, ...], int]], chunked: tuple[str, ...] = ()
+) -> dict[str, Footprint]:
+    """The box of every tensor that is accessed; with each access the indices of the tile, and how often it is made."""
     found: dict[str, list[tuple[Access, tuple[str, ...], int]]] = {}
-    for reader in readers:
-        for access, times in accesses.of(reader):
-            found.setdefault(access.tensor, []).append((access, reader.indices, times))
+    for access, indices, times in accesses:
+        found.setdefault(access.tensor, []).append((access, indices, times))
     bare = {s.name for s in kernel.stages if not s.edges}
     return {tensor: _footprint(tensor, list_, tensor in bare, chunked) for tensor, list_ in found.items()}
 

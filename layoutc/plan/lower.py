@@ -12,7 +12,7 @@ from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.loops import reduce_value
 from layoutc.plan.medians import median
 from layoutc.plan.names import Names
-from layoutc.plan.places import InBox, InConstant, InGlobal, Place, across, between, constants, fold, row_major
+from layoutc.plan.places import InBox, InConstant, InGlobal, InRows, Place, across, between, constants, fold, row_major
 from layoutc.plan.steps import Assign, Let, Step, Variable, When
 from layoutc.plan.values import (
     Choice,
@@ -59,6 +59,7 @@ class Lowering:
         self.local: dict[str, Expr] = {}        # a variable of the text in terms of the tile's origin
         self.items: dict[str, Expr] = {}        # a place in the tile in terms of thread and item
         self.limits: dict[str, Expr] = {}       # a variable of the text -> the extent it stays below
+        self.made: dict[p.Reduce, Text] = {}    # reductions whose values are there already
         self._stages = {s.name: s for s in kernel.stages}
         self.unroll = unroll
         self._blocks: list[list[Step]] = []
@@ -141,6 +142,8 @@ class Lowering:
             case p.Reduce(op="median"):
                 return median(self, v, env)
             case p.Reduce():
+                if self.made and v in self.made:
+                    return self.made[v]
                 made = self.sums.value(v, env) if self.sums is not None else None
                 return made if made is not None else reduce_value(self, v, env)
         assert_never(v)
@@ -157,7 +160,8 @@ class Lowering:
 
     def _read(self, read: p.Read, env: Env) -> Text:
         place = self.places.get(read.tensor)
-        boxed = isinstance(place, InBox) and (self._boxes or not read.indices)      # the box of one value is all of it
+        held = isinstance(place, InBox | InRows)
+        boxed = held and (self._boxes or not read.indices)      # the box of one value is all of it
         expanded = read.tensor in self._stages and not boxed
         used = self._used(self._stages[read.tensor]) if expanded else (True,) * len(read.indices)
         subscripts = tuple(
@@ -167,6 +171,8 @@ class Lowering:
         match place:
             case InConstant(array, type, extents):
                 return load(Element(array, row_major(subscripts, extents)), type)
+            case InRows(array, origin, strides):
+                return Element(array, dot((s - o for s, o in zip(subscripts, origin, strict=True)), map(Int, strides)))
             case InBox() if boxed:
                 return self._in_box(place, subscripts, env)
             case InBox(source=source) | (InGlobal() as source):

@@ -49,7 +49,7 @@ minimum maximum minimum_number maximum_number clamp absolute sign is_nan is_inf 
 not_a_number within nearest reflect mirror wrap
 """)
 
-OURS = _words("thread item block")      # every kernel has them, under these names
+OURS = _words("thread item block interior")      # every kernel has them, under these names
 
 # What C++ keeps for itself, the runtime's macros and exports, and hundreds of names that NVRTC declares unasked.
 OWNED = re.compile(r"_|LC_|LAYOUTC_|layoutc_|cuda[A-Z]|CUDA|CU_|NV_")

@@ -93,10 +93,17 @@ class Storage:
     axes: tuple[Axis, ...] | None = None
     halo_global: bool = False
     copies: int = 1                     # 2: one is filled while the other is read
+    passing: tuple[int, ...] = ()       # extents of all that passes through while a thread walks; (): filled once
+    vector: int = 1                     # elements that an access into registers brings
 
     def in_chunks(self, chunked: Collection[str]) -> bool:
         """Whether chunks of one of these reduction indices move it."""
         return any(a.index in chunked for a in self.axes or ())
+
+    @property
+    def loaded(self) -> tuple[int, ...]:
+        """Extents of the box of all that is loaded into it."""
+        return self.passing or self.extents
 
     @property
     def bytes(self) -> int:
@@ -150,7 +157,9 @@ class Pass:
     vector: int = 1                     # items side by side that one store may write
     accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
     fusing: Fusing | None = None        # several steps a launch
+    access: int = 1                     # elements an access moves at most
     strategy: str = "tile"
+    cost: float = 0.0                   # in the units of ``layoutc.plan.cost``
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
 

@@ -53,7 +53,17 @@ class InBox:
         return row_major((self.buffer, *at), (2, *self.extents))
 
 
-Place = InGlobal | InConstant | InBox
+@dataclass(frozen=True, slots=True)
+class InRows:
+    """Rows that a thread holds, in the register's type, already extended by the edge rules."""
+
+    array: str
+    origin: tuple[Expr, ...]        # the subscript of the first element
+    strides: tuple[int, ...]        # of the array, per axis of the tensor
+    source: InGlobal | None = None  # where the elements come from; None: a let
+
+
+Place = InGlobal | InConstant | InBox | InRows
 
 
 def fold(i: Expr, n: Expr, low: p.EdgeRule | None, high: p.EdgeRule | None) -> Expr:

@@ -12,7 +12,7 @@ from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
 from layoutc.plan.refusal import refusal
-from layoutc.plan.steps import DeviceFunction, File, Function
+from layoutc.plan.steps import DeviceFunction, File, Function, Inlined
 from layoutc.plan.strategies import choose
 from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.depth import deep_recursion
@@ -41,7 +41,7 @@ def _make_plan(
     _check_lengths(program, kernel)
     names = Names()
     passes: list[Pass] = []
-    functions: list[DeviceFunction | Function] = []
+    functions: list[DeviceFunction | Inlined | Function] = []
     entry = names.take(kernel.name)
     for number, equations in enumerate(groups(kernel)):
         chosen, rejected = choose(Work(program, kernel, equations, schedule, signature, target))
@@ -50,7 +50,8 @@ def _make_plan(
             made = chosen.plan(names, name)
         except EvaluationsError as error:
             raise _too_many(program, error.stage) from None
-        passes += [replace(one, strategy=type(chosen).__name__.lower(), rejected=rejected) for one in made.passes]
+        name = type(chosen).__name__.lower()
+        passes += [replace(one, strategy=name, cost=chosen.cost, rejected=rejected) for one in made.passes]
         functions += made.functions
     index = "i64" if signature.wide else "int"
     file = File(head(kernel, schedule, tuple(passes)), index, tuple(functions))

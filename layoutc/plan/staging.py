@@ -62,7 +62,7 @@ class Staging:
         for stage in self.kernel.stages:
             found = grown(self.kernel, self.equations, frozenset(chosen | {stage.name}), self._chunked).get(stage.name)
             heavy = any(f.reads >= KEPT_FROM for f in footprints(self.kernel, (stage,)).values())
-            if (found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and _spread(found)
+            if (found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and spread(found)
                     and self._fits(self._box(stage.name, compute_type(stage.type), "shared", found))):
                 chosen.add(stage.name)
         return frozenset(chosen)
@@ -229,7 +229,7 @@ class Staging:
 
     def _by_default(self, name: str, type: Type, found: Footprint) -> Storage | None:
         """Staged in shared memory where neighbours share enough of what they read and the box fits."""
-        if self.schedule.stages or found.axes is None or found.reads < STAGED_FROM or not _spread(found):
+        if self.schedule.stages or found.axes is None or found.reads < STAGED_FROM or not spread(found):
             return None
         if len([a for a in found.axes if a.index is not None]) < min(len(self.indices), 1):
             return None
@@ -260,6 +260,6 @@ class Staging:
                           help() or "make the tile smaller or stage less")
 
 
-def _spread(found: Footprint) -> bool:
+def spread(found: Footprint) -> bool:
     """Whether neighbouring outputs read common elements."""
     return any(a.index is not None and a.high - a.low >= a.scale for a in found.axes or ())

@@ -97,6 +97,17 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Turns:
+    """``for name in low..high``, ``times`` turns of it written out together."""
+
+    times: str
+    name: str
+    low: Expr
+    high: Expr
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
 class Rounds:
     """Each thread takes every ``step``-th number of ``0..count``, beginning with its own."""
 
@@ -166,6 +177,17 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Inlined:
+    """What a thread does, once for each value of a template's parameter."""
+
+    comment: tuple[str, ...]
+    template: str                   # "bool interior"
+    name: str
+    parameters: tuple[str, ...]     # lines of one or more
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceFunction:
     """A function that the threads of a block call together, and the shared memory that it keeps."""
 
@@ -195,11 +217,11 @@ class File:
 
     plan: tuple[str, ...]
     index: str
-    functions: tuple[DeviceFunction | Function, ...]
+    functions: tuple[DeviceFunction | Inlined | Function, ...]
 
 
 Step = (
-    Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Rounds | Tiles | When
-    | Either | Network | Note | Blank | DeviceFunction | Function | Header | File
+    Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Rounds | Tiles
+    | When | Either | Network | Note | Blank | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]

@@ -1,12 +1,145 @@
 // peak, schedule: chosen by the compiler
-// at, is_peak: tile i 16, j 64; 256 threads, 4 outputs each, (256,4):(1,256)
-// x: 20 x 68 in shared memory; halo i [2, 2], j [2, 2]
-// shared memory: 5440 bytes
+// at, is_peak: tile i 8, j 256; 128 threads, 16 outputs each, (128,(2,8)):(2,(1,256))
+// x: 7 x 6 in registers; halo i [2, 2], j [2, 2]
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(256) peak(
+// A thread takes 14 rows of 2 columns; interior: all that it reads and writes is there.
+template <bool interior>
+DEVICE void peak_walk(
+    In<float> x, Index x_stride_0,
+    Out<i64> at, Index at_stride_0,
+    Out<bool> is_peak, Index is_peak_stride_0,
+    Index H, Index W,
+    Index first_i, Index j
+) {
+    float x_rows[42];
+    UNROLL
+    for (int k = 0; k < 42; ++k) {
+        x_rows[k] = 0;
+    }
+    float is_peak_greatest[10];
+    UNROLL
+    for (int k = 0; k < 10; ++k) {
+        is_peak_greatest[k] = -infinity<float>();
+    }
+    UNROLL_BY(interior ? 14 : 1)
+    for (int row = 0; row < 14; ++row) {
+        const Index i = first_i + row - 6;
+        if (row < 12) {
+            const Index x_i = i + 4;
+            if (interior) {
+                UNROLL
+                for (int piece = 0; piece < 3; ++piece) {
+                    const Pack<float, 2> part = load<2>(x + (x_i * x_stride_0 + j + piece * 2 - 2));
+                    UNROLL
+                    for (int element = 0; element < 2; ++element) {
+                        x_rows[piece * 2 + element + 36] = part[element];
+                    }
+                }
+            } else {
+                UNROLL
+                for (int piece = 0; piece < 3; ++piece) {
+                    const Index x_j = j + piece * 2 - 2;
+                    if (x_i >= 0 && x_i < H && x_j >= 0 && x_j + 2 <= W) {
+                        const Pack<float, 2> part = load<2>(x + (x_i * x_stride_0 + x_j));
+                        UNROLL
+                        for (int element = 0; element < 2; ++element) {
+                            x_rows[piece * 2 + element + 36] = part[element];
+                        }
+                    } else {
+                        UNROLL
+                        for (int element = 0; element < 2; ++element) {
+                            x_rows[piece * 2 + element + 36] = within(x_i, H) && within(x_j + element, W)
+                                ? x[x_i * x_stride_0 + x_j + element] : -infinity<float>();
+                        }
+                    }
+                }
+            }
+        }
+        UNROLL
+        for (int u = 0; u < 5; ++u) {
+            UNROLL
+            for (int v = 0; v < 5; ++v) {
+                UNROLL
+                for (int item = 0; item < 2; ++item) {
+                    is_peak_greatest[item - u * 2 + 8] = maximum(is_peak_greatest[item - u * 2 + 8],
+                        x_rows[item + v + 24]);
+                }
+            }
+        }
+        if (row >= 6) {
+            i64 at_row[2];
+            bool is_peak_row[2];
+            UNROLL
+            for (int item = 0; item < 2; ++item) {
+                float best = 0.0f;
+                i64 place = 0ll;
+                bool none_yet = true;
+                UNROLL
+                for (int u = 0; u < 5; ++u) {
+                    UNROLL
+                    for (int v = 0; v < 5; ++v) {
+                        const float best_here = x_rows[u * 6 + item + v];
+                        if (none_yet || (best_here > best || is_nan(best_here) && !is_nan(best))) {
+                            best = best_here;
+                            place = i64(u * 5 + v);
+                            none_yet = false;
+                        }
+                    }
+                }
+                at_row[item] = place;
+                is_peak_row[item] = x_rows[item + 14] >= is_peak_greatest[item];
+            }
+            if (interior || i < H && j + 1 < W) {
+                Pack<i64, 2> part = Pack<i64, 2>();
+                UNROLL
+                for (int k = 0; k < 2; ++k) {
+                    part[k] = at_row[k];
+                }
+                store(at + (i * at_stride_0 + j), part);
+            } else {
+                UNROLL
+                for (int item = 0; item < 2; ++item) {
+                    if (i < H && j + item < W) {
+                        at[i * at_stride_0 + j + item] = at_row[item];
+                    }
+                }
+            }
+            if (interior || i < H && j + 1 < W) {
+                Pack<bool, 2> part = Pack<bool, 2>();
+                UNROLL
+                for (int k = 0; k < 2; ++k) {
+                    part[k] = is_peak_row[k];
+                }
+                store(is_peak + (i * is_peak_stride_0 + j), part);
+            } else {
+                UNROLL
+                for (int item = 0; item < 2; ++item) {
+                    if (i < H && j + item < W) {
+                        is_peak[i * is_peak_stride_0 + j + item] = is_peak_row[item];
+                    }
+                }
+            }
+        }
+        // the rows move on
+        UNROLL
+        for (int k = 0; k < 36; ++k) {
+            x_rows[k] = x_rows[k + 6];
+        }
+        UNROLL
+        for (int k = 0; k < 8; ++k) {
+            is_peak_greatest[k] = is_peak_greatest[k + 2];
+        }
+        UNROLL
+        for (int k = 0; k < 2; ++k) {
+            is_peak_greatest[k + 8] = -infinity<float>();
+        }
+    }
+}
+
+KERNEL(128) peak(
     In<float> x, Index x_stride_0,
     Out<i64> at, Index at_stride_0,
     Out<bool> is_peak, Index is_peak_stride_0,
@@ -14,49 +147,15 @@ KERNEL(256) peak(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index blocks_j = (W + 63) / 64;
-    const Index tile_i = block / blocks_j * 16;
-    const Index tile_j = block % blocks_j * 64;
-    SHARED(float, x_tile, 20 * 68);
-    for (int at_2 = thread; at_2 < 20 * 68; at_2 += 256) {
-        const Index x_i = tile_i + at_2 / 68 - 2;
-        const Index x_j = tile_j + at_2 % 68 - 2;
-        x_tile[at_2] = within(x_i, H) && within(x_j, W) ? x[x_i * x_stride_0 + x_j] : -infinity<float>();
-    }
-    __syncthreads();
-
-    UNROLL
-    for (int item = 0; item < 4; ++item) {
-        const int item_i = item * 4 + thread / 64;
-        const int item_j = thread % 64;
-        const Index i = tile_i + item_i;
-        const Index j = tile_j + item_j;
-        if (i < H && j < W) {
-            float best = 0.0f;
-            i64 place = 0ll;
-            bool none_yet = true;
-            UNROLL
-            for (int u = 0; u < 5; ++u) {
-                UNROLL
-                for (int v = 0; v < 5; ++v) {
-                    const float best_here = x_tile[(item_i + u) * 68 + item_j + v];
-                    if (none_yet || (best_here > best || is_nan(best_here) && !is_nan(best))) {
-                        best = best_here;
-                        place = i64(u * 5 + v);
-                        none_yet = false;
-                    }
-                }
-            }
-            float greatest = -infinity<float>();
-            UNROLL
-            for (int u = 0; u < 5; ++u) {
-                UNROLL
-                for (int v = 0; v < 5; ++v) {
-                    greatest = maximum(greatest, x_tile[(item_i + u) * 68 + item_j + v]);
-                }
-            }
-            at[i * at_stride_0 + j] = place;
-            is_peak[i * is_peak_stride_0 + j] = x_tile[(item_i + 2) * 68 + item_j + 2] >= greatest;
-        }
+    const Index blocks_j = (W + 255) / 256;
+    const Index tile_i = block / blocks_j * 8;
+    const Index tile_j = block % blocks_j * 256;
+    const Index first_i = tile_i;
+    const Index j = tile_j + thread * 2;
+    const Index warp_j = tile_j + thread / 32 * 64;
+    if (first_i + 10 <= H && warp_j + 66 <= W && first_i - 2 >= 0 && warp_j - 2 >= 0) {
+        peak_walk<true>(x, x_stride_0, at, at_stride_0, is_peak, is_peak_stride_0, H, W, first_i, j);
+    } else {
+        peak_walk<false>(x, x_stride_0, at, at_stride_0, is_peak, is_peak_stride_0, H, W, first_i, j);
     }
 }

@@ -7,9 +7,10 @@ from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.tile import Tile
+from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused
-STRATEGIES: tuple[type[Strategy], ...] = (Tile,)
+Strategy = Tile | Fused | Window
+STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window)
 FUSING: tuple[type[Strategy], ...] = (Fused,)      # that make several steps a launch
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutc.plan.nodes import Pass, Signature, Target
-from layoutc.plan.steps import DeviceFunction, Function
+from layoutc.plan.steps import DeviceFunction, Function, Inlined
 from layoutc.resolve.program import Equation, Kernel, Program, Schedule
 
-Functions = tuple[DeviceFunction | Function, ...]
+Functions = tuple[DeviceFunction | Inlined | Function, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""A walk as the rest of the compiler sees it: who makes which output, and what waits where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from layoutc.layout import Layout
+from layoutc.plan.frame import Choice
+from layoutc.plan.halo import children
+from layoutc.plan.masks import masks_of
+from layoutc.plan.nodes import Pass, Storage
+from layoutc.plan.ownership import by_layout
+from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.window.bands import Band
+from layoutc.plan.window.shape import Shape
+from layoutc.resolve.program import Equation, Kernel, Reduce, Value
+
+
+def choice_of(work: Work, shape: Shape) -> Choice:
+    """Everything that is decided before the text is made."""
+    knobs, tile, indices = shape.knobs, shape.tile, shape.indices
+    step = {i: prod(tile[n + 1:]) for n, i in enumerate(indices)}
+    walked, beside = step.get(shape.walked or "", 0), step.get(shape.beside or "", 0)
+    lined = step.get(shape.lined or "", 0)
+    threads = [(knobs.across, knobs.columns * lined), (knobs.beside if shape.beside else 1, beside),
+               (knobs.down, knobs.rows * walked)]
+    items = [(knobs.columns, lined), (knobs.rows, walked)]
+    layout = Layout((_mode(threads, 0), _mode(items, 0)), (_mode(threads, 1), _mode(items, 1)))
+    owner = replace(by_layout(tile, layout), vector=knobs.columns)
+    return Choice(work.equations, tile, owner, shape.weights, tuple(shape.found.values()), 16,
+                  frozenset(_binders(work.kernel)))
+
+
+def _mode(leaves: list[tuple[int, int]], part: int) -> int | tuple[int, ...]:
+    """The shapes (0) or strides (1) of a mode without its leaves of extent 1."""
+    kept = [leaf[part] for leaf in leaves if leaf[0] > 1]
+    return tuple(kept) if len(kept) > 1 else kept[0] if kept else 1 - part
+
+
+def _binders(kernel: Kernel) -> set[str]:
+    """Every reduction index: what is held in registers is read at places known when the text is compiled."""
+    found: set[str] = set()
+    waiting: list[Value] = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Reduce):
+            found |= {b.name for b in value.binders}
+        waiting += children(value)
+    return found
+
+
+def with_bands(made: Pass, kernel: Kernel, equations: tuple[Equation, ...], shape: Shape) -> Pass:
+    """The pass with the rows that threads hold."""
+    storage = (*made.storage, *(_storage(b, shape) for b in shape.bands))
+    masks = masks_of(kernel, equations, made.extents, made.tile, made.footprints, storage)
+    return replace(made, storage=storage, masks=masks)
+
+
+def _storage(band: Band, shape: Shape) -> Storage:
+    held = [band.depth if n == band.walked else band.extent(n) for n in range(len(band.axes))]
+    passing, axes = list(held), list(band.axes)
+    if band.walked is not None:
+        passing[band.walked] = shape.knobs.rows + band.high - band.taken_from
+        axes[band.walked] = replace(band.axes[band.walked], low=band.taken_from)
+    return Storage(band.tensor, "registers", band.type, tuple(held), tuple(axes), passing=tuple(passing),
+                   vector=band.vector)

@@ -1,0 +1,213 @@
+"""How a pass is walked: which rows a thread holds, how many it makes, and which threads stand where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from layoutc.plan.halo import Footprint, footprints
+from layoutc.plan.nodes import Storage
+from layoutc.plan.reach import grown
+from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.window.bands import MOST_HELD, Band, in_vectors, is_band, read_directly
+from layoutc.plan.window.led import Led, led_reductions
+from layoutc.resolve.program import Stage
+from layoutc.resolve.types import compute_type
+
+MOST_COLUMNS = 8            # outputs side by side, of narrow types
+ACCESS_BYTES = 16
+KEPT_FROM = 2               # evaluations an output from which a let's rows are held
+MOST_WEIGHTS = 64           # elements of all small tensors that a thread holds
+MOST_SHARED = 8192          # bytes of a small tensor that the block shares
+MOST_REGISTERS = 200        # of 32 bits, a thread
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """What may be chosen freely."""
+
+    columns: int            # outputs side by side that a thread makes
+    rows: int               # outputs one after the other
+    across: int             # threads along the last index
+    down: int = 1           # threads along the walked index
+    beside: int = 1         # threads along the index before the last, where that is another
+    ahead: int = 0          # rows taken before they are read
+    ring: int = 0           # rows on their way in shared memory, in place of that
+    turns: int = 0          # rows written out together; 0: all
+    exact: bool = False     # whether rows that belong to no output of the thread are left out, by a test
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A walk: everything that its text is made from."""
+
+    indices: tuple[str, ...]
+    walked: str | None
+    knobs: Knobs
+    bands: tuple[Band, ...]             # tensors, then lets in order
+    kept: tuple[Stage, ...]
+    led: tuple[Led, ...]
+    weights: tuple[Storage, ...]        # small tensors that no index moves
+    found: Mapping[str, Footprint]      # of all that is read, per output
+    delay: int                          # rows taken before the first output is finished
+    apart: bool                         # whether something else is read at the output's own place
+
+    @property
+    def steps(self) -> int:
+        """Rows that a thread takes."""
+        return self.knobs.rows + self.delay
+
+    @property
+    def lined(self) -> str | None:
+        """The index along which outputs stand side by side: the last that is not walked."""
+        return lined_of(self.indices, self.walked)
+
+    @property
+    def beside(self) -> str | None:
+        """The index along which warps stand side by side."""
+        return lined_of(tuple(i for i in self.indices if i != self.lined), self.walked)
+
+    @property
+    def group(self) -> int:
+        """Threads that stand side by side: they share a ring of rows."""
+        return self.knobs.across * (self.knobs.beside if self.beside else 1)
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """Outputs of a block, per index."""
+        knobs = self.knobs
+        sizes = {self.walked: knobs.rows * knobs.down, self.lined: knobs.columns * knobs.across}
+        return tuple(knobs.beside if i == self.beside else sizes.get(i, 1) for i in self.indices)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.knobs.across * self.knobs.down * (self.knobs.beside if self.beside else 1)
+
+    @property
+    def registers(self) -> int:
+        """Of 32 bits, that hold what outlives a statement."""
+        words = sum(b.held * _words(b.type) for b in self.bands)
+        words += sum(r.rows * self.knobs.columns * _words(r.reduce.type) for r in self.led)
+        return words + sum(prod(s.extents) * _words(s.type) for s in self.weights if s.where == "registers")
+
+
+def lined_of(indices: tuple[str, ...], walked: str | None) -> str | None:
+    """The last index that is not walked."""
+    return next((i for i in reversed(indices) if i != walked), None)
+
+
+def _words(type: object) -> int:
+    return max(compute_type(type).bytes // 4, 1)  # type: ignore[arg-type]
+
+
+def columns_of(work: Work) -> int:
+    """Outputs side by side that fill an access of the widest output."""
+    outputs = {e.output for e in work.equations}
+    widest = max(t.type.bytes for t in work.kernel.outputs if t.name in outputs)
+    return max(1, min(ACCESS_BYTES // widest, MOST_COLUMNS))
+
+
+def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
+    """The walk along an index, or why there is none."""
+    kernel, equations = work.kernel, work.equations
+    if not equations[0].indices:
+        return "an output without indices has no rows"
+    lined = lined_of(equations[0].indices, walked)
+    kept = _kept_lets(work, walked, lined)
+    names = frozenset(s.name for s in kept)
+    total = grown(kernel, equations, names)
+    rows = frozenset(t for t, f in total.items() if is_band(f, walked, lined) and (
+        t in names or t not in {s.name for s in kernel.stages}))
+    led = () if walked is None else tuple({
+        one.reduce: one for e in equations for one in led_reductions(kernel, e, names, rows, walked)}.values())
+    direct = read_directly(kernel, equations, kept, led, walked)
+    bands = tuple(_band(work, t, direct[t], total[t], walked, knobs) for t in _in_order(work, rows))
+    bands = tuple(b for b in bands if b.is_let or b.held <= MOST_HELD)
+    if not any(not b.is_let for b in bands):
+        return "nothing that is read moves with a thread's outputs"
+    lost = rows - {b.tensor for b in bands}
+    if lost and (led or kept):
+        return f"a thread would hold too much of `{min(lost)}`"
+    weights = _weights(work, total, rows)
+    apart = any(t not in rows - lost and t not in {w.tensor for w in weights} and _moves(f) for t, f in total.items())
+    delay = max((b.high - b.taken_from for b in bands if b.walked is not None), default=0)
+    ringed = any(_can_ring(b) for b in bands) and knobs.ring > 0
+    ahead = knobs.ahead if walked is not None and not ringed else 0
+    bands = tuple(replace(b, ring=knobs.ring) if ringed and _can_ring(b)
+                  else b if b.is_let or b.walked is None else replace(b, ahead=ahead) for b in bands)
+    delay += ahead + (knobs.ring if ringed else 0)
+    made = Shape(equations[0].indices, walked, knobs, bands, kept, led, weights, total, delay, apart)
+    if made.registers > MOST_REGISTERS:
+        return f"a thread would hold {made.registers} registers, more than {MOST_REGISTERS}"
+    return made
+
+
+def _can_ring(band: Band) -> bool:
+    """Whether rows of a tensor can come by copies of whole accesses."""
+    whole = band.vector * band.type.bytes == ACCESS_BYTES
+    return whole and not band.is_let and band.walked is not None and band.axes[-1].index == band.lined
+
+
+def _in_order(work: Work, rows: frozenset[str]) -> list[str]:
+    return [t for t in (*(t.name for t in work.kernel.inputs), *(s.name for s in work.kernel.stages)) if t in rows]
+
+
+def _moves(found: Footprint) -> bool:
+    return found.axes is None or any(a.index is not None for a in found.axes)
+
+
+def _band(
+    work: Work, tensor: str, direct: Footprint, total: Footprint, walked: str | None, knobs: Knobs
+) -> Band:
+    lets = {s.name: s for s in work.kernel.stages}
+    number = next((n for n, a in enumerate(direct.axes or ()) if walked is not None and a.index == walked), None)
+    types = {t.name: t.type for t in work.kernel.inputs} | {name: s.type for name, s in lets.items()}
+    most = 1 if tensor in lets else work.signature.vectors[work.signature.of(work.kernel, tensor)]
+    vector = min(knobs.columns, most)
+    *outer, last = direct.axes or ()
+    lined = lined_of(work.equations[0].indices, walked)
+    vector = vector if last.index == lined else 1
+    axes = (*outer, in_vectors(last, knobs.columns, vector) if last.index == lined else last)
+    low = 0 if number is None else (total.axes or ())[number].low
+    return Band(tensor, types[tensor], tensor in lets, axes, number, low, lined, knobs.columns, vector)
+
+
+def _weights(work: Work, total: Mapping[str, Footprint], rows: frozenset[str]) -> tuple[Storage, ...]:
+    """Small tensors that no index moves: in registers as far as there is room, else the block shares them."""
+    out: list[Storage] = []
+    room = MOST_WEIGHTS
+    for t in work.kernel.inputs:
+        found = total.get(t.name)
+        if found is None or not found.axes or t.name in rows or _moves(found) or not found.certain:
+            continue
+        extents = tuple(a.high - a.low + 1 for a in found.axes)
+        where = "registers" if prod(extents) <= room else "shared"
+        room -= prod(extents) if where == "registers" else 0
+        if prod(extents) * t.type.bytes <= MOST_SHARED:
+            out.append(Storage(t.name, where, t.type, extents, found.axes))
+    return tuple(out)
+
+
+def _kept_lets(work: Work, walked: str | None, lined: str | None) -> tuple[Stage, ...]:
+    """Lets whose rows are worth holding: read several times, and made from rows and small tensors alone."""
+    chosen: list[Stage] = []
+    if walked is None:
+        return ()
+    inputs = {t.name for t in work.kernel.inputs}
+    for stage in work.kernel.stages:
+        names = frozenset(s.name for s in (*chosen, stage))
+        found = grown(work.kernel, work.equations, names).get(stage.name)
+        inner = footprints(work.kernel, (stage,), names, outputs=[e.output for e in work.equations])
+        if found is None or stage.edges or not is_band(found, walked, lined) or found.reads < KEPT_FROM:
+            continue
+        if any(a.scale != 1 for a in found.axes or () if a.index is not None):
+            continue
+        own = [next((i for i, a in zip(stage.indices, found.axes or (), strict=True) if a.index == index), None)
+               for index in (walked, lined)]
+        rows = all(t in inputs | names and f.axes is not None and (not _moves(f) or is_band(f, own[0], own[1]))
+                   for t, f in inner.items())
+        if rows and any(f.reads >= KEPT_FROM for f in inner.values()):
+            chosen.append(stage)
+    return tuple(chosen)

@@ -1,0 +1,98 @@
+"""The kernel of a walk: where each thread begins, and whether its warp is in the interior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from layoutc.index import TRUE, Binary, Expr, Int, Name, compare, every, terms
+from layoutc.plan.steps import Do, Either, Function, Let, Step
+from layoutc.plan.values import Function as Called
+from layoutc.plan.values import Text, Variable
+from layoutc.plan.window.ring import WARP, part_of_ring
+from layoutc.plan.window.state import Walk
+
+
+def kernel_of(walk: Walk, before: list[Step]) -> Function:
+    """Where each thread's columns begin, and whether its warp is in the interior."""
+    frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
+    thread = Name("thread", 0, shape.threads - 1)
+    with frame.lowering.block() as body:
+        frame.lowering.emit(*before)
+        starts: dict[str, Expr] = {}
+        for i in frame.indices:
+            starts[i] = frame.origin(i)
+        line = thread // knobs.across
+        if shape.beside is not None:
+            starts[shape.beside] = frame.origin(shape.beside) + line % knobs.beside
+            line = line // knobs.beside
+        if shape.walked is not None:
+            starts[shape.walked] = frame.origin(shape.walked) + line * knobs.rows
+        warp: Expr = Int(0)
+        width = 1
+        if shape.lined is not None:
+            starts[shape.lined] = frame.origin(shape.lined) + thread % knobs.across * knobs.columns
+            warp, width = frame.origin(shape.lined), knobs.across * knobs.columns
+            if knobs.across % WARP == 0:
+                warp = warp + thread % knobs.across // WARP * (WARP * knobs.columns)
+                width = WARP * knobs.columns
+        _begin(walk, starts, warp, width)
+    return frame.function(list(body))
+
+
+def _begin(walk: Walk, starts: dict[str, Expr], warp: Expr, width: int) -> None:
+    frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
+    at: dict[str, Expr] = {}
+    args: list[Text] = [Variable(n) for n in (*frame.parameter_names, *walk.shared)]
+    if walk.ringed:
+        thread = Name("thread", 0, shape.threads - 1)
+        args += [part_of_ring(walk, b, thread // shape.group) for b in walk.ringed]
+        args += [thread % shape.group, *walk.begins.values()]
+    order = [*([shape.walked] if shape.walked else []), *(i for i in frame.indices if i != shape.walked)]
+    for i in order:
+        name = walk.first if i == shape.walked else frame.spelled[i]
+        frame.lowering.emit(Let("Index", name, starts[i]))
+        at[i] = Name(name, 0)
+        args.append(Variable(name))
+    if shape.lined is not None and isinstance(warp, Name):
+        at[shape.lined] = warp
+    elif shape.lined is not None and warp != starts[shape.lined]:
+        at[shape.lined] = Name(frame.lowering.let("Index", f"warp_{frame.spelled[shape.lined]}", warp), 0)
+    if walk.ringed and shape.group != WARP:         # all threads of the block go the same way
+        at |= walk.begins
+        width = knobs.across * knobs.columns
+    tests = _interior(walk, at, width)
+    calls = [(Do(Called(f"{walk.name}<{flag}>", tuple(args))),) for flag in ("true", "false")]
+    test = every(tests)
+    frame.lowering.emit(*(calls[0] if test == TRUE else (Either(test, *calls),)))
+
+
+def _interior(walk: Walk, at: dict[str, Expr], width: int) -> list[Expr]:
+    """Tests that all a warp reads and writes lies inside."""
+    frame, shape = walk.frame, walk.shape
+    beside = shape.knobs.beside if walk.ringed and shape.group != WARP else 1
+    spans = {i: width if i == shape.lined else beside if i == shape.beside else 1 for i in frame.indices}
+    if shape.walked is not None:
+        spans[shape.walked] = shape.knobs.rows
+    tests = [compare("<=", at[i] + spans[i], n) for i, n in zip(frame.indices, frame.counts, strict=True)
+             if i in (shape.walked, shape.lined) or (i == shape.beside and shape.knobs.beside > 1)]
+    for band in walk.tensors:
+        place = frame.source_of(band.tensor)
+        for number, (a, n) in enumerate(zip(band.axes, place.extents, strict=True)):
+            low = band.taken_from if number == band.walked else a.low
+            start = at[a.index] * a.scale if a.index else Int(0)
+            past = start + ((spans[a.index] - 1) * a.scale if a.index else 0) + (a.high + 1)
+            tests += [compare(">=", start + low, Int(0)), compare("<=", past, n)]
+    return _farthest(t for t in tests if t != TRUE)
+
+
+def _farthest(tests: Iterable[Expr]) -> list[Expr]:
+    """The tests without those that others imply: of ``a + 1 <= n`` and ``a + 3 <= n`` the second."""
+    found: dict[tuple[str, Expr, Expr], tuple[int, Expr]] = {}
+    for test in tests:
+        assert isinstance(test, Binary)
+        constant = sum(c for f, c in terms(test.a) if f == Int(1))
+        key = (test.op, test.a - constant, test.b)
+        beyond = constant if test.op == "<=" else -constant
+        if key not in found or found[key][0] < beyond:
+            found[key] = (beyond, test)
+    return [test for _, test in found.values()]

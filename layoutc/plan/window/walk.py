@@ -1,0 +1,152 @@
+"""The text of a walk: each thread takes row after row of its columns, and finishes an output row with each."""
+
+from __future__ import annotations
+
+from layoutc.index import TRUE, Expr, Int, Name, compare, every
+from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
+from layoutc.plan.halo import children
+from layoutc.plan.names import Names
+from layoutc.plan.places import InBox
+from layoutc.plan.reduce import Accumulator, accumulator
+from layoutc.plan.steps import Assign, Inlined, Let, Registers, Step, Turns, Variable
+from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.values import Literal, memory_type, register_type
+from layoutc.plan.values import Variable as Held
+from layoutc.plan.window.led import Led
+from layoutc.plan.window.owner import with_bands
+from layoutc.plan.window.ring import declare_rings, send_rows
+from layoutc.plan.window.shape import Shape
+from layoutc.plan.window.start import kernel_of
+from layoutc.plan.window.state import Walk, when
+from layoutc.plan.window.take import take_row
+from layoutc.plan.window.values import follow, make_lets, make_outputs, shift
+from layoutc.resolve.program import Equation, Value
+from layoutc.resolve.types import I32
+
+
+def write_walk(work: Work, shape: Shape, names: Names, entry: str) -> Made:
+    """The pass, what a thread does, and the kernel that says where."""
+    walk = Walk(work, shape, names, entry)
+    before = _prologue(walk)
+    function = _function(walk)
+    made = with_bands(walk.frame.record(), work.kernel, work.equations, shape)
+    return Made((made,), (function, kernel_of(walk, before)))
+
+
+def _prologue(walk: Walk) -> list[Step]:
+    """The thread, its block, and small tensors that the block shares."""
+    with walk.frame.lowering.block() as steps:
+        walk.frame.emit_thread_and_block()
+        shared = [s for s in walk.shape.weights if s.where == "shared"]
+        fill_shared(walk.frame, shared, declare_shared(walk.frame))
+    for s in shared:
+        place = walk.frame.lowering.places[s.tensor]
+        assert isinstance(place, InBox)
+        walk.shared[place.array] = memory_type(s.type)
+    with walk.frame.lowering.block() as rings:
+        declare_rings(walk)
+    for index in (walk.shape.lined, walk.shape.beside) if walk.ringed else ():
+        if index is not None:
+            walk.begins[index] = walk.frame.origin(index)
+    return [*steps, *rings]
+
+
+def _function(walk: Walk) -> Inlined:
+    """What a thread does."""
+    frame, shape = walk.frame, walk.shape
+    with frame.lowering.block() as body:
+        fill_registers(frame, [s for s in shape.weights if s.where == "registers"])
+        _declare(walk)
+        for band in (b for b in walk.tensors if b.walked is None):
+            place = walk.place(band)
+            take_row(walk, band, place)
+            frame.lowering.places[band.tensor] = place
+        if shape.walked is None:
+            make_outputs(walk)
+        else:
+            _turns(walk, shape.walked)
+    where = [i for i in frame.indices if i != shape.walked]
+    starts = [*([walk.first] if shape.walked else []), *(frame.spelled[i] for i in where)]
+    lines = tuple(line.replace("CONSTANT_PARAM Constant", "const Constant") for line in frame.parameter_lines())
+    what = f"{shape.steps} rows" if shape.walked else "its rows"
+    note = f"A thread takes {what} of {walk.columns} columns; interior: all that it reads and writes is there."
+    shared = [f"Shared<{type}> {name}" for name, type in walk.shared.items()]
+    shared += [f"Shared<{memory_type(b.type)}> {walk.rings[b.tensor]}" for b in walk.ringed]
+    lane = (f"int {walk.lane}", *(f"Index {e}" for e in walk.begins.values())) if walk.ringed else ()
+    parameters = (*lines, *shared, ", ".join((*lane, *(f"Index {n}" for n in starts))))
+    return Inlined((note,), "bool interior", walk.name, parameters, tuple(body))
+
+
+def _declare(walk: Walk) -> None:
+    """Arrays of rows and of partial results."""
+    frame = walk.frame
+    for band in walk.shape.bands:
+        name = frame.names.take(f"{frame.arrays[band.tensor]}_row{'s' if band.depth > 1 else ''}")
+        walk.arrays[band.tensor] = name
+        frame.lowering.emit(Registers(register_type(band.type), name, band.held))
+        if band.depth > 1:      # turns before the first output work on what is not there yet
+            frame.lowering.emit(walk.cleared(name, 0, band.held, Literal(0, I32)))
+    for led in walk.shape.led:
+        walk.sums[led.reduce] = _declare_sums(walk, led)
+
+
+def _declare_sums(walk: Walk, led: Led) -> Accumulator:
+    frame = walk.frame
+    plain = accumulator(led.reduce, frame.names)
+    frame.names.release(plain.name)
+    equation = next(e for e in walk.work.equations if led.reduce in _parts(e))
+    name = frame.names.take(f"{frame.arrays[equation.output]}_{plain.name}")
+    start, = plain.start
+    assert isinstance(start, Variable)
+    count = led.rows * walk.columns
+    frame.lowering.emit(Registers(start.type, name, count), walk.cleared(name, 0, count, start.value))
+    return Accumulator(plain.op, plain.type, name, (Assign(Held(name), start.value),), Held(name), plain.fused)
+
+
+def _parts(equation: Equation) -> list[Value]:
+    out: list[Value] = []
+    waiting = [equation.value]
+    while waiting:
+        out.append(waiting.pop())
+        waiting += children(out[-1])
+    return out
+
+
+def _turns(walk: Walk, walked: str) -> None:
+    frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
+    row = Name(frame.names.take("row"), 0, shape.steps - 1)
+    i = frame.spelled[walked]
+    with frame.lowering.block() as body:
+        frame.lowering.emit(Let("Index", i, Name(walk.first) + row - shape.delay))
+        walk.finished, walk.turn = Name(i), row
+        frame.at[walked] = walk.finished
+        if walk.ringed:
+            send_rows(walk)
+        with frame.lowering.block() as come:
+            _take(walk, row)
+            make_lets(walk)
+            for led in shape.led:
+                follow(walk, led, walked)
+            with frame.lowering.block() as finish:
+                make_outputs(walk)
+            frame.lowering.emit(*when(compare(">=", row, Int(shape.delay)), finish))
+            shift(walk)
+        waiting = max((b.ring for b in walk.ringed), default=0)
+        frame.lowering.emit(*when(compare(">=", row, Int(waiting)), come))
+    turns = knobs.turns or shape.steps
+    times = f"interior ? {turns} : 1" if turns > 1 else "1"
+    frame.lowering.emit(Turns(times, str(row), Int(0), Int(shape.steps), tuple(body)))
+
+
+def _take(walk: Walk, row: Expr) -> None:
+    """The next row of every tensor that has one, from the turn on in which it is needed."""
+    frame, shape = walk.frame, walk.shape
+    for band in (b for b in walk.tensors if b.walked is not None):
+        begin = shape.delay - (band.high + band.ahead - band.taken_from)
+        begin = 0 if begin <= max((b.ring for b in walk.ringed), default=0) else begin
+        with frame.lowering.block() as steps:
+            take_row(walk, band, walk.place(band))
+        tests = [compare(">=", row, Int(begin)), compare("<", row, Int(shape.steps - band.ahead))]
+        frame.lowering.emit(*when(every(t for t in tests if t != TRUE), steps))
+    for band in (b for b in walk.tensors if b.walked is not None):
+        frame.lowering.places[band.tensor] = walk.place(band)
