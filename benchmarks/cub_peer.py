@@ -24,13 +24,33 @@ extern "C" __global__ void __launch_bounds__({threads}) {name}(const {type}* in,
     for (int r = 0; r < rounds; ++r) {{
         Exchange(storage{element}).{member}(v, v);
         {barrier}();
-#pragma unroll
-        for (int i = 0; i < {items}; ++i) v[i] ^= static_cast<{type}>(r);
+{change}
     }}
 #pragma unroll
     for (int i = 0; i < {items}; ++i) out[(blockIdx.x * {threads} + threadIdx.x) * {items} + i] = v[i];
 }}
 """
+
+
+BY_ITEMS = """\
+#pragma unroll
+        for (int i = 0; i < {items}; ++i) v[i] ^= static_cast<{type}>(r);"""
+BY_WORDS = """\
+#pragma unroll
+        for (int i = 0; i < {items}; i += {each}) {{
+            unsigned word;
+            memcpy(&word, v + i, 4);
+            word ^= (r & {mask:#x}u) * {ones:#x}u;
+            memcpy(v + i, &word, 4);
+        }}"""
+
+
+def change_text(type: str, items: int, bytes: int, by_words: bool) -> str:
+    """What a round does besides the conversion: an exclusive or with its number, item by item or 32 bits at once."""
+    if not by_words:
+        return BY_ITEMS.format(items=items, type=type)
+    ones = sum(1 << bit for bit in range(0, 32, 8 * bytes))
+    return BY_WORDS.format(items=items, each=4 // bytes, mask=(1 << 8 * bytes) - 1, ones=ones)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +62,7 @@ class Peer:
     type: str       # in C
     items: int
     threads: int
+    change: str     # what a round does besides
 
     @property
     def text(self) -> str:
@@ -54,7 +75,7 @@ class Peer:
             exchange = f"cub::WarpExchange<{self.type}, {self.items}, 32, cub::WARP_EXCHANGE_{how}>"
         return KERNEL.format(
             name=self.name, type=self.type, items=self.items, threads=self.threads, exchange=exchange,
-            array="" if block else f"[{self.threads // 32}]", element="" if block else "[threadIdx.x / 32]",
+            change=self.change, array="" if block else f"[{self.threads // 32}]", element="" if block else "[threadIdx.x / 32]",
             member="BlockedToWarpStriped" if self.form == "block-to-warp-striped" else "BlockedToStriped",
             barrier="__syncthreads" if block else "__syncwarp")
 

@@ -2,7 +2,9 @@
 
 Picoseconds an item and conversion over the whole GPU. Blocks of 256 threads keep their items in registers over many
 rounds of one launch; a round is a conversion and an exclusive or of every item with the round's number, so that no
-round can be left out. ``loop`` is the same kernel without conversions: what the harness itself takes. Results are
+round can be left out. ``loop`` is the same kernel without conversions: what the harness itself takes. Of items of 1 and
+2 bytes that exclusive or, and putting them into words and taking them out again, is most of a round; *by words* it is
+one of 32 bits, as if the items had come by wide loads, and what is timed is the conversion itself. Results are
 compared with NumPy's before they are timed. layoutc's kernels call the very functions of ``--stage header``; ``in
 turns`` is the one with two buffers. CUB's column is blank where nvcc, or CUB, is not found.
 """
@@ -13,12 +15,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cub_peer import Peer, load_peers
+from cub_peer import Peer, change_text, load_peers
 
 import layoutc
 from layoutc.backend.cuda import cuda_problem, load_cuda
@@ -41,8 +43,7 @@ KERNEL({threads}) {entry}(const {type}* in, {type}* out, int rounds) {{
     for (int i = 0; i < {items}; ++i) v[i] = in[(blockIdx.x * {threads} + threadIdx.x) * {items} + i];
     for (int r = 0; r < rounds; ++r) {{
         {call}
-        UNROLL
-        for (int i = 0; i < {items}; ++i) v[i] ^= static_cast<{type}>(r);
+{change}
     }}
     UNROLL
     for (int i = 0; i < {items}; ++i) out[(blockIdx.x * {threads} + threadIdx.x) * {items} + i] = v[i];
@@ -77,9 +78,18 @@ class Case:
             f"warp_striped({THREADS}, {self.items}, 32)")
 
     @property
-    def peer(self) -> Peer:
+    def narrow(self) -> bool:
+        """Whether several items fill a word."""
+        return numpy_dtype(self.type).itemsize < 4
+
+    def change(self, by_words: bool) -> str:
+        """What a round does besides."""
+        return change_text(C_TYPES[self.type], self.items, numpy_dtype(self.type).itemsize, by_words)
+
+    def peer(self, by_words: bool = False) -> Peer:
         """CUB's kernel."""
-        return Peer(f"peer_{self.name}", self.form, C_TYPES[self.type], self.items, THREADS)
+        name = f"peer_{self.name}{'_by_words' * by_words}"
+        return Peer(name, self.form, C_TYPES[self.type], self.items, THREADS, self.change(by_words))
 
     def redistribution(self, via: str | None = None) -> Redistribution:
         """layoutc's."""
@@ -119,22 +129,24 @@ class Figure:
     loop: float
     in_turns: float | None      # layoutc's with two buffers and one barrier, where the header has it
     means: dict[str, float]     # layoutc's when it is told which means to take
+    by_words: float | None = None       # of narrow items: layoutc's better one, and CUB's
+    cub_by_words: float | None = None
 
 
 Launch = Callable[[Any, Any, int], object]      # in, out, rounds
 
 
-def loop_text(case: Case, call: str) -> str:
+def loop_text(case: Case, call: str, by_words: bool = False) -> str:
     """The kernel that makes a call again and again."""
-    return LOOP.format(
-        threads=THREADS, entry=f"loop_{case.name}", type=C_TYPES[case.type], items=case.items, call=call)
+    return LOOP.format(threads=THREADS, entry=f"loop_{case.name}", type=C_TYPES[case.type], items=case.items, call=call,
+                       change=case.change(by_words))
 
 
-def looping(case: Case, header: str, call: str) -> Launch:
+def looping(case: Case, header: str, call: str, by_words: bool = False) -> Launch:
     """That kernel, compiled, after the header that it needs."""
     entry = f"loop_{case.name}"
     params = (ArrayParam("in", case.type, False), ArrayParam("out", case.type, True), ScalarParam("rounds", "i32"))
-    source = CudaSource(f"{entry}.cu", header + loop_text(case, call), (Entry(entry, THREADS, params),))
+    source = CudaSource(f"{entry}.cu", header + loop_text(case, call, by_words), (Entry(entry, THREADS, params),))
     module = load_cuda(source)
     return lambda held, target, rounds: module.launch(entry, BLOCKS, (held, target, rounds))
 
@@ -155,9 +167,14 @@ def picoseconds(case: Case, launch: Launch, source: Any, checked: bool = True) -
     return milliseconds * 1e9 / (int(source.size) * ROUNDS)
 
 
-def measured(case: Case, peer: Any | None) -> Figure:
+def measured(case: Case, peers: dict[str, Any]) -> Figure:
     """All times of one case."""
     import cupy
+
+    def of_cub(by_words: bool) -> float | None:
+        kernel = peers.get(case.peer(by_words).name)
+        return None if kernel is None else picoseconds(
+            case, lambda a, b, rounds: kernel((BLOCKS,), (THREADS,), (a, b, np.int32(rounds))), source)
 
     dtype = numpy_dtype(case.type)
     limits = np.iinfo(dtype)
@@ -169,19 +186,26 @@ def measured(case: Case, peer: Any | None) -> Figure:
     for name in MEANS if case.form != "block" else ("shared",):
         insisted = case.redistribution(name)
         means[name] = picoseconds(case, looping(case, insisted.header, f"{case.name}(v, v);"), source)
-    cub = None
-    if peer is not None:
-        cub = picoseconds(case, lambda a, b, rounds: peer((BLOCKS,), (THREADS,), (a, b, np.int32(rounds))), source)
-    own = picoseconds(case, looping(case, chosen.header, f"{case.name}(v, v);"), source)
-    in_turns = None
-    if f"{case.name}_in_turns(" in chosen.header:
-        in_turns = picoseconds(case, looping(case, chosen.header, f"{case.name}_in_turns(v, v, r);"), source)
+    own, in_turns = own_times(case, chosen.header, source, by_words=False)
     loop = picoseconds(case, looping(case, "", ""), source, checked=False)
-    return Figure(case, via, own, cub, loop, in_turns, means)
+    found = Figure(case, via, own, of_cub(False), loop, in_turns, means)
+    if not case.narrow:
+        return found
+    times = own_times(case, chosen.header, source, by_words=True)
+    return replace(found, by_words=min(time for time in times if time is not None), cub_by_words=of_cub(True))
+
+
+def own_times(case: Case, header: str, source: Any, by_words: bool) -> tuple[float, float | None]:
+    """layoutc's function, and the one in turns if there is one."""
+    calls = [f"{case.name}(v, v);"]
+    if f"{case.name}_in_turns(" in header:
+        calls.append(f"{case.name}_in_turns(v, v, r);")
+    times = [picoseconds(case, looping(case, header, call, by_words), source) for call in calls]
+    return times[0], times[1] if len(times) > 1 else None
 
 
 COLUMNS = ("conversion", "means", "CUB", "layoutc", "in turns", "to reach", "of CUB's time", "loop", "by shuffles",
-           "through shared")
+           "through shared", "CUB by words", "layoutc by words")
 
 
 def as_markdown(figures: list[Figure]) -> str:
@@ -195,7 +219,8 @@ def _row(f: Figure) -> tuple[str, ...]:
     return (f.case.title, f.via, _number(f.cub), _number(f.layoutc, f.case.to_reach),
             _number(f.in_turns, f.case.to_reach), f"≤ {f.case.to_reach}",
             "" if f.cub is None else f"{best / f.cub:.2f}", _number(f.loop),
-            *(_number(f.means.get(name)) for name in MEANS))
+            *(_number(f.means.get(name)) for name in MEANS), _number(f.cub_by_words),
+            _number(f.by_words, f.case.to_reach))
 
 
 def _number(value: float | None, to_reach: float = 0.0) -> str:
@@ -216,8 +241,9 @@ def main() -> None:
 
     cases = [case for case in CASES if words.only in case.name]
     capability = cupy.cuda.Device().compute_capability
-    peers = load_peers([case.peer for case in cases], f"sm_{capability}")
-    figures = [measured(case, peers.get(case.peer.name)) for case in cases]
+    wanted = [case.peer(by_words) for case in cases for by_words in (False, True)[:1 + case.narrow]]
+    peers = load_peers(wanted, f"sm_{capability}")
+    figures = [measured(case, peers) for case in cases]
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     print(f"{device}: picoseconds an item and conversion, {THREADS} threads a block; bold: reached\n")
     print(as_markdown(figures))

@@ -16,10 +16,10 @@ from layoutc.plan.emission.functions import (
 )
 from layoutc.plan.moves import by_rank, choose
 from layoutc.plan.moves.by_rank import ByRank
-from layoutc.plan.moves.costs import costs_of
+from layoutc.plan.moves.costs import capability_of, costs_of
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Move, Refusal, ThroughShared
-from layoutc.plan.moves.through_shared import SHARED_BYTES
+from layoutc.plan.moves.through_shared import SHARED_BYTES, orders_of
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Target
 from layoutc.plan.steps import DeviceFunction, File, Header
@@ -72,7 +72,8 @@ def _move(
     exchange: Exchange, kind: Kind, via: str | None, target: Target
 ) -> tuple[Move | ByRank | None, tuple[Refusal, ...]]:
     if kind == "exchange":
-        return choose(exchange, costs_of(target.arch), via, target.shared_bytes)
+        orders = orders_of(capability_of(target.arch))
+        return choose(exchange, costs_of(target.arch), via, target.shared_bytes, orders)
     tried = [by_rank.try_plan(exchange, kind, means) for means in ((via,) if via else ("registers", "shuffle", None))]
     refused = tuple(found for found in tried if isinstance(found, Refusal))
     return next((found for found in tried if not isinstance(found, Refusal)), None), refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 from layoutc.plan.moves.by_rank import ByRank
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
+from layoutc.plan.moves.placement import Side
 
 
 def comment(name: str, type: str, exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
@@ -44,12 +45,17 @@ def _means(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
             slices = f", in {move.slices} slices" if move.slices > 1 else ""
             return (
                 f"Through {move.elements * exchange.bytes} bytes of shared memory{slices}: "
-                f"{write.vector} item{'s' * (write.vector > 1)} a store, {read.vector} a load;",
+                f"{write.vector} item{'s' * (write.vector > 1)} a store{_how(write)}, "
+                f"{read.vector} a load{_how(read)};",
                 f"wavefronts of the block: {write.wavefronts} to write (ideal {write.ideal}), "
                 f"{read.wavefronts} to read (ideal {read.ideal}).",
             )
         case ByRank():
             return _by_rank(exchange, move)
+
+
+def _how(side: Side) -> str:
+    return " by columns of matrices" * side.columns
 
 
 def _by_rank(exchange: Exchange, move: ByRank) -> tuple[str, ...]:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from layoutc.index import TRUE, Expr, Int, Name
 from layoutc.layout.composed import AnyLayout
 from layoutc.plan.emission.by_thread import test_of
-from layoutc.plan.emission.frame import Frame, loop, numbered, position_of
+from layoutc.plan.emission.frame import WARP, Frame, loop, numbered, position_of
 from layoutc.plan.emission.items import Items
+from layoutc.plan.emission.packing import neighbours, permuted
+from layoutc.plan.moves.columns import ROWS
 from layoutc.plan.moves.exchange import image
-from layoutc.plan.moves.numbering import numbering
-from layoutc.plan.moves.placement import Buffer, Groups, Placement
+from layoutc.plan.moves.numbering import UNIT, numbering
+from layoutc.plan.moves.placement import Buffer, Groups, Placement, Side
 from layoutc.plan.moves.writers import writers
 from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, Shared, Step, Steps, When
 from layoutc.plan.values import Aggregate, Element, Function, Literal, Operation, Text, Variable
@@ -80,11 +82,25 @@ class Copy:
     def writes(self) -> Steps:
         """Every element once, by the thread that is to write it."""
         rows = writers(self.frame.exchange, self.buffer).writes
+        groups = self.buffer.write.groups
+        packed = permuted(self.frame, groups)
+        if packed is not None:
+            words, packs = packed
+            return (*words, *(step for group, row, pack in zip(groups, rows, packs, strict=True)
+                              for step in self._put_pack(group, row, pack)))
 
         def items(item: Expr) -> Text:
             return Element(self.frame.before, item)
 
-        return self.put(self.buffer.write.groups, rows, self.numbering.before, items)
+        return self.put(groups, rows, self.numbering.before, items)
+
+    def _put_pack(self, group: tuple[int, ...], row: tuple[bool, ...], pack: Text) -> Steps:
+        """One group by one access."""
+        items = Items(self.frame, (group,))
+        address = self._address(self.numbering.before, items, self.buffer.write)
+        stored = self.window.at(address, lambda place: (
+            Do(Function("store_words", (Operation("+", Variable(self.array), place), pack))),))
+        return when(test_of(self.frame, row), stored) if any(row) else ()
 
     def put(
         self, groups: Groups, rows: tuple[tuple[bool, ...], ...], layout: AnyLayout, value: Callable[[Expr], Text]
@@ -101,41 +117,59 @@ class Copy:
 
     def _store(self, items: Items, layout: AnyLayout, value: Callable[[Expr], Text]) -> Steps:
         held = tuple(value(items.of(Int(k))) for k in range(items.vector))
+        side = self.buffer.write
 
         def store(address: Expr) -> Steps:
             if items.vector == 1:
                 return (Assign(Element(self.array, address), held[0]),)
             pack = Aggregate(f"Pack<{self.frame.type}, {items.vector}>", held)
-            return (Do(Function("store", (Operation("+", Variable(self.array), address), pack))),)
+            how = "store_columns" if side.columns else "store"
+            return (Do(Function(how, (Operation("+", Variable(self.array), address), pack))),)
 
-        return loop("group", items.count, self.window.at(self._address(layout, items), store))
+        return loop("group", items.count, self.window.at(self._address(layout, items, side), store))
 
     def reads(self) -> Steps:
         """Every item that is no copy of another."""
         items = Items(self.frame, self.buffer.read.groups)
+        side = self.buffer.read
 
         def load(address: Expr) -> Steps:
             if items.vector == 1:
                 return (Assign(Element(self.target, items.of(Int(0))), Element(self.array, address)),)
             element = numbered("element", items.vector)
             place = Operation("+", Variable(self.array), address)
+            how = "load_columns" if side.columns else "load"
+            loaded = Function(f"{how}<{items.vector}>", (place,))
+            if self.frame.exchange.bytes == 1 and all(map(neighbours, side.groups)):
+                return (Do(Function("put", (Operation("+", Variable(self.target), items.of(Int(0))), loaded))),)
             return (
-                Let(f"Pack<{self.frame.type}, {items.vector}>", "pack", Function(f"load<{items.vector}>", (place,))),
+                Let(f"Pack<{self.frame.type}, {items.vector}>", "pack", loaded),
                 *loop("element", items.vector,
                       (Assign(Element(self.target, items.of(element)), Element("pack", element)),)),
             )
 
-        return loop("group", items.count, self.window.at(self._address(self.numbering.after, items), load))
+        return loop("group", items.count, self.window.at(self._address(self.numbering.after, items, side), load))
 
     def copies(self) -> Steps:
         """Items that are copies of others in their thread."""
         copies = copies_of(image(self.numbering.after), self.buffer.read.groups)
         return tuple(Assign(Element(self.target, Int(k)), Element(self.target, Int(first))) for k, first in copies)
 
-    def _address(self, layout: AnyLayout, items: Items) -> Expr:
-        """Where a group begins."""
+    def _address(self, layout: AnyLayout, items: Items, side: Side) -> Expr:
+        """Where a group begins; by columns, where the row begins that the lane names."""
+        if side.columns:
+            thread, element = naming_lane(self.frame, items.vector)
+            number = position_of(layout, thread, items.of(element))
+            return address_of(self.buffer.placement, number, self.buffer.placement.vector)
         number = position_of(layout, self.frame.thread, items.of(Int(0))) - self.numbering.least
         return address_of(self.buffer.placement, number, items.vector)
+
+
+def naming_lane(frame: Frame, each: int) -> tuple[Expr, Expr]:
+    """``columns.naming`` as expressions: the thread and the item whose row a lane names."""
+    pair = UNIT // frame.exchange.bytes
+    lane, warp = frame.lane, frame.thread // WARP
+    return lane % ROWS // 2 // pair * pair + warp * WARP, lane // ROWS % (each // 2) * 2 + lane % 2
 
 
 def address_of(placement: Placement, number: Expr, vector: int) -> Expr:

@@ -8,6 +8,7 @@ from layoutc.plan.moves import keep, rename_registers, shuffle, through_shared
 from layoutc.plan.moves.costs import Costs, cost
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, Refusal, RenameRegisters, Shuffle, ThroughShared
+from layoutc.plan.moves.search import ORDERS
 
 MOVES: tuple[tuple[str, Callable[[Exchange], Move | Refusal]], ...] = (
     ("none", keep.try_plan),
@@ -18,19 +19,20 @@ MOVES: tuple[tuple[str, Callable[[Exchange], Move | Refusal]], ...] = (
 
 
 def choose(
-    exchange: Exchange, costs: Costs, via: str | None = None, shared_bytes: int = through_shared.SHARED_BYTES
+    exchange: Exchange, costs: Costs, via: str | None = None, shared_bytes: int = through_shared.SHARED_BYTES,
+    orders: tuple[str, ...] = ORDERS,
 ) -> tuple[Move | None, tuple[Refusal, ...]]:
     """The cheapest move (of the means insisted on) and why each other was not taken.
 
-    ``shared_bytes`` is what a block may have of shared memory. None where the means insisted on cannot be right; its
-    refusal then says where.
+    ``shared_bytes`` is what a block may have of shared memory, ``orders`` what the architecture has accesses for.
+    None where the means insisted on cannot be right; its refusal then says where.
     """
     possible: list[tuple[float, str, Move]] = []
     refused: list[Refusal] = []
     for name, try_plan in MOVES:
         if via is not None and name != via and not (name == "none" and via == "registers"):
             continue
-        found = through_shared.try_plan(exchange, shared_bytes) if name == "shared" else try_plan(exchange)
+        found = through_shared.try_plan(exchange, shared_bytes, orders) if name == "shared" else try_plan(exchange)
         if isinstance(found, Refusal):
             refused.append(found)
         else:

@@ -40,7 +40,8 @@ def costs_of(arch: str) -> Costs:
     Raises LayoutcError where the user's file is damaged.
     """
     tables = {**_shipped(), **_measured(measured_path())}
-    return tables[arch if arch in tables else min(tables, key=lambda known: abs(_number(known) - _number(arch)))]
+    near = min(tables, key=lambda known: abs(capability_of(known) - capability_of(arch)))
+    return tables[arch if arch in tables else near]
 
 
 def store_costs(arch: str, costs: Costs) -> Path:
@@ -95,7 +96,8 @@ def _cost(value: object) -> float:
     return float(value)
 
 
-def _number(arch: str) -> int:
+def capability_of(arch: str) -> int:
+    """The compute capability of ``sm_90``, ``sm_90a``, …: 90."""
     digits = "".join(filter(str.isdigit, arch))
     return int(digits) if digits else 0
 

@@ -1,6 +1,6 @@
 """Where a tile's elements wait in shared memory: vectors of neighbours, spread over the banks without padding.
 
-An element of position p (in one of three orders) lies in vector ``m = p // vector``; vector m is kept in slot
+An element of position p (in one of several orders) lies in vector ``m = p // vector``; vector m is kept in slot
 ``m ^ (m // row % spread)``, spread a power of two: the low bits of the slot turn with the row, so that the vectors of
 one column of rows lie in different banks. No memory is added.
 """
@@ -23,7 +23,7 @@ Groups = tuple[tuple[int, ...], ...]    # items moved by one access each, in the
 class Placement:
     """How positions become addresses, in elements."""
 
-    order: str              # position, source, destination: what numbers the elements
+    order: str              # position, source, destination, source or destination columns: what numbers the elements
     vector: int             # elements of a slot
     row: int                # vectors of a row
     spread: int             # rows that differ, a power of two; 1: plain
@@ -36,11 +36,16 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """How one side moves its items: which together, and at what cost in wavefronts of the whole block."""
+    """How one side moves its items: which together, and at what cost in wavefronts of the whole block.
+
+    By ``columns`` a warp moves 8 x 8 matrices of 16-bit elements, whose rows its lanes name, and each lane has the
+    elements of one column and two rows: a lane's items then lie in different rows, each beside those of other lanes.
+    """
 
     groups: Groups
     wavefronts: int
     ideal: int
+    columns: bool = False
 
     @property
     def vector(self) -> int:
@@ -62,14 +67,15 @@ class Buffer:
     read: Side
 
     @property
-    def cost(self) -> tuple[int, int, int]:
-        """Wavefronts, then accesses, then how unlike the plain order it is."""
+    def cost(self) -> tuple[int, int, int, int]:
+        """Wavefronts, those of them that wait for a bank, then accesses, then how unlike the plain order it is."""
+        wavefronts = self.write.wavefronts + self.read.wavefronts
         accesses = len(self.write.groups) + len(self.read.groups)
-        return self.write.wavefronts + self.read.wavefronts, accesses, self.placement.spread
+        return wavefronts, wavefronts - self.write.ideal - self.read.ideal, accesses, self.placement.spread
 
 
 def positions(exchange: Exchange, order: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of each slot's element before and after, ``[thread, item]``, in one of the three orders."""
+    """The number of each slot's element before and after, ``[thread, item]``, in one of the orders."""
     found = numbering(exchange, order)
     assert found is not None, "an order without a numbering is no candidate"
     return image(found.before) - found.least, image(found.after) - found.least

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from layoutc.plan.moves.banks import ideal, of_side
+from layoutc.plan.moves.banks import ideal, of_side, wavefronts
+from layoutc.plan.moves.columns import ROWS, groups_by_columns, rows_of
 from layoutc.plan.moves.exchange import Exchange, Numbers
-from layoutc.plan.moves.numbering import numbering
+from layoutc.plan.moves.numbering import COLUMN_ORDERS, numbering
 from layoutc.plan.moves.placement import WIDEST, Buffer, Groups, Placement, Side, distinct, groups_of, positions
 
-ORDERS = ("position", "source", "destination")
+PLAIN_ORDERS = ("position", "source", "destination")
+ORDERS = (*PLAIN_ORDERS, *COLUMN_ORDERS)
 MOST = 96           # placements measured
 
 
@@ -23,7 +25,7 @@ def best_buffer(exchange: Exchange, orders: tuple[str, ...] = ORDERS) -> Buffer:
     measured = 0
     for space in spaces:
         for placement in space.placements():
-            if best is not None and (best.cost[:2] <= space.least or measured == MOST):
+            if best is not None and (best.cost[:3] <= space.least or measured == MOST):
                 return best
             found = space.measured(placement)
             measured += 1
@@ -59,6 +61,25 @@ class _Accesses:
 
 
 @dataclass(frozen=True, slots=True)
+class _Columns:
+    """One side's numbered elements by columns of matrices, as many of these an access as there can be."""
+
+    groups: Groups
+    rows: Numbers               # [warp, access, lane]: the number of the first element of the row that a lane names
+    bytes: int                  # of an item
+
+    @property
+    def least(self) -> int:
+        """Wavefronts without conflicts: one a matrix."""
+        return self.rows.size // ROWS
+
+    def measured(self, placement: Placement) -> Side:
+        total = int(wavefronts(placement.addresses(self.rows) * self.bytes, WIDEST).sum())
+        least = ideal(32, len(self.groups[0]) * self.bytes) * self.rows.shape[0] * self.rows.shape[1]
+        return Side(self.groups, total, least, True)
+
+
+@dataclass(frozen=True, slots=True)
 class _Space:
     """The placements of one order and one vector."""
 
@@ -66,13 +87,13 @@ class _Space:
     vector: int
     count: int                  # vectors of the tile
     per_thread: int             # vectors of a thread before
-    write: _Accesses
-    read: _Accesses
+    write: _Accesses | _Columns
+    read: _Accesses | _Columns
 
     @property
-    def least(self) -> tuple[int, int]:
-        """Wavefronts without conflicts, accesses."""
-        return self.write.least + self.read.least, len(self.write.groups) + len(self.read.groups)
+    def least(self) -> tuple[int, int, int]:
+        """Wavefronts without conflicts, none that wait for a bank, accesses."""
+        return self.write.least + self.read.least, 0, len(self.write.groups) + len(self.read.groups)
 
     def measured(self, placement: Placement) -> Buffer:
         return Buffer(placement, self.write.measured(placement), self.read.measured(placement))
@@ -105,12 +126,28 @@ def _spaces(exchange: Exchange, orders: tuple[str, ...]) -> Iterator[_Space]:
         elements = int(before.max()) + 1
         if order == "position" and len(possible) > 1 and elements > np.unique(before).size:
             continue
+        if order in COLUMN_ORDERS:
+            yield _by_columns(exchange, order, before, after)
+            continue
         sides = [_widths(numbers, exchange.bytes) for numbers in (before, after)]
         for vector in _powers(WIDEST // exchange.bytes):
             if vector == 1 or any(vector in side for side in sides):
                 write, read = (max(width for width in side if width <= vector) for side in sides)
                 yield _Space(order, vector, -(-elements // vector), max(1, exchange.items_before // vector),
                              sides[0][write], sides[1][read])
+
+
+def _by_columns(exchange: Exchange, order: str, before: Numbers, after: Numbers) -> _Space:
+    """One side by columns, the other in the widest accesses that its numbers allow."""
+    vector = WIDEST // exchange.bytes
+    own, other = (before, after) if order.startswith("source") else (after, before)
+    groups = groups_by_columns(own.shape[1])
+    columns = _Columns(groups, rows_of(own, groups, exchange.bytes), exchange.bytes)
+    widths = _widths(other, exchange.bytes)
+    accesses = widths[max(widths)]
+    write, read = (columns, accesses) if order.startswith("source") else (accesses, columns)
+    return _Space(order, vector, -(-(int(before.max()) + 1) // vector), max(1, exchange.items_before // vector), write,
+                  read)
 
 
 def _widths(numbers: Numbers, bytes: int) -> dict[int, _Accesses]:

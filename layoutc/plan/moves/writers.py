@@ -27,8 +27,9 @@ class Writers:
 def writers(exchange: Exchange, buffer: Buffer) -> Writers:
     """The lowest thread that holds an element writes it, of the readers' warp where all of them are in one."""
     before, after = positions(exchange, buffer.placement.order)
-    width = buffer.write.vector
-    firsts = [group[0] for group in buffer.write.groups]
+    # of items that are moved by columns none is beside another, and none has a copy
+    width = 1 if buffer.write.columns else buffer.write.vector
+    firsts = [item for group in buffer.write.groups for item in group[::width]]
     written = buffer.placement.addresses(before)[:, firsts] // width
     read = buffer.placement.addresses(after) // width
     count = int(max(written.max(), read.max())) + 1
@@ -38,9 +39,10 @@ def writers(exchange: Exchange, buffer: Buffer) -> Writers:
     np.maximum.at(highest, read, warps)
     unread = highest < 0
     local = _lowest(written, (np.arange(exchange.threads)[:, None] // LANES == lowest[written]) | unread[written])
-    if ((lowest == highest) | unread)[written].all() and np.unique(written[local]).size == np.unique(written).size:
-        return Writers(_rows(local), True)
-    return Writers(_rows(_lowest(written, np.ones(written.shape, bool))), False)
+    apart = ((lowest == highest) | unread)[written].all() and (
+        np.unique(written[local]).size == np.unique(written).size)
+    writes = local if apart else _lowest(written, np.ones(written.shape, bool))
+    return Writers(_rows(writes[:, ::buffer.write.vector // width]), bool(apart))
 
 
 def _lowest(written: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

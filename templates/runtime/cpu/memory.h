@@ -183,6 +183,16 @@ template <class T, int N> LC_INLINE void store(const Shared<T>& to, const Pack<T
     lc::note_access(to.region, to.at, sizeof(Pack<T, N>), true, line);
     *lc::granules<Pack<T, N>>(to.region, to.at) = value;
 }
+namespace lc {
+
+// Where a place in shared memory is, in bytes, and the place at such an address of the same array.
+template <class T> LC_INLINE i64 shared_address(const Shared<T>& place) { return place.at; }
+template <class T> LC_INLINE Shared<T> shared_at(const Shared<T>& of, i64 at) { return {of.region, at}; }
+template <class T> LC_INLINE void check_row(const Shared<T>& row, int line) {
+    if (LC_UNLIKELY(u64(row.at) % 16 != 0)) state->misaligned(row.region->name, 16, line);
+}
+
+}  // namespace lc
 // A store that may meet others of its kind: their traces are wiped first, its own is marked.
 template <class T> LC_INLINE void store_any(const Shared<T>& to, lc::Same<T> value, LC_LINE) {
     for (lc::u32 k = 0; k < sizeof(T) && to.at >= 0 && to.at < to.region->bytes; k += 1u << to.region->shift) {

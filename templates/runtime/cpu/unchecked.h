@@ -38,6 +38,10 @@ namespace lc {
 
 template <class T> struct Element;      // there is none: elements are references
 
+template <class T> LC_INLINE i64 shared_address(T* place) { return reinterpret_cast<i64>(place); }
+template <class T> LC_INLINE T* shared_at(T*, i64 at) { return reinterpret_cast<T*>(at); }
+template <class T> LC_INLINE void check_row(T*, int) {}
+
 template <int size, class T> LC_INLINE void copy_async(T* to, const T* from, int bytes, int) {
     __builtin_memcpy(to, from, u64(bytes));
     __builtin_memset(reinterpret_cast<char*>(to) + bytes, 0, u64(size - bytes));

@@ -11,7 +11,7 @@ LC_INLINE void __syncwarp(unsigned mask = 0xffffffffu, LC_LINE) { lc::state->war
 
 namespace lc {
 
-enum { WARP_BARRIER, SHUFFLE, SHUFFLE_XOR, SHUFFLE_DOWN, SHUFFLE_UP, BALLOT, MMA };
+enum { WARP_BARRIER, SHUFFLE, SHUFFLE_XOR, SHUFFLE_DOWN, SHUFFLE_UP, BALLOT, COLUMNS, MMA };
 
 LC_INLINE int lane() { return int(state->thread & 31); }
 
@@ -80,11 +80,71 @@ template <class T, int N> LC_INLINE unsigned word_of(const Pack<T, N>& items) {
     __builtin_memcpy(&word, &items, sizeof(items));
     return word;
 }
+namespace lc {
+
+template <class T, int N> LC_INLINE Pack<T, N * 4 / int(sizeof(T))> items_of(const Pack<unsigned, N>& words) {
+    Pack<T, N * 4 / int(sizeof(T))> items;
+    __builtin_memcpy(&items, &words, sizeof(items));
+    return items;
+}
+
+}  // namespace lc
+
+template <class T, int N> LC_INLINE void store_words(T* to, const Pack<unsigned, N>& words) {
+    store(to, lc::items_of<T>(words));
+}
+#ifndef LC_UNCHECKED
+template <class T, int N> LC_INLINE void store_words(const Shared<T>& to, const Pack<unsigned, N>& words, LC_LINE) {
+    store(to, lc::items_of<T>(words), line);
+}
+#endif
+// Byte k of the result is the one that the k-th digit of the selector names: 0 to 3 of a, 4 to 7 of b.
+LC_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+    const lc::u64 both = a | lc::u64(b) << 32;
+    unsigned word = 0;
+    for (int k = 0; k < 4; ++k) word |= unsigned(both >> (selector >> 4 * k & 7) * 8 & 0xff) << 8 * k;
+    return word;
+}
+template <class T> LC_INLINE unsigned word_at(const T* items) {
+    unsigned word;
+    __builtin_memcpy(&word, items, 4);
+    return word;
+}
+template <class T, int N> LC_INLINE void put(T* items, const Pack<T, N>& pack) {
+    __builtin_memcpy(items, &pack, N * sizeof(T));
+}
 template <class T> LC_INLINE T part_of(unsigned word, int k) {
     T item;
     word >>= k * 8 * int(sizeof(T));
     __builtin_memcpy(&item, &word, sizeof(T));
     return item;
+}
+
+// ---- Matrices by columns
+
+namespace lc {
+
+// The address of item k in shared memory, in bytes, where each lane names a row.
+template <int N, class T> LC_INLINE i64 column_item(Shared<T> row, int k, int line) {
+    const int pair = 2 / int(sizeof(T));
+    if (lane() < N * 4) check_row(row, line);
+    const i64 at = shuffle(COLUMNS, 0xffffffffu, shared_address(row), k / 2 * 8 + lane() % 4 * 2 + k % 2, line);
+    return at + (lane() / 4 * pair + lane() % pair) * i64(sizeof(T));
+}
+
+}  // namespace lc
+
+template <int N, class T> LC_INLINE Pack<T, N> load_columns(Shared<T> row, LC_LINE) {
+    Pack<T, N> items;
+    for (int k = 0; k < N; ++k) {
+        items.item[k] = lc::shared_at(row, lc::column_item<N>(row, k, line))[lc::Place(0, line)];
+    }
+    return items;
+}
+template <class T, int N> LC_INLINE void store_columns(Shared<T> row, const Pack<T, N>& items, LC_LINE) {
+    for (int k = 0; k < N; ++k) {
+        lc::shared_at(row, lc::column_item<N>(row, k, line))[lc::Place(0, line)] = items.item[k];
+    }
 }
 
 // ---- Asynchronous copies

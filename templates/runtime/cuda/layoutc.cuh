@@ -166,11 +166,81 @@ template <class T, int N> DEVICE unsigned word_of(const Pack<T, N>& items) {
     memcpy(&word, &items, sizeof(items));
     return word;
 }
+template <class T, int N> DEVICE void store_words(T* to, const Pack<unsigned, N>& words) {
+    *reinterpret_cast<Pack<unsigned, N>*>(to) = words;
+}
+// The word of items that lie side by side in a thread's array, and a pack put there.
+template <class T> DEVICE unsigned word_at(const T* items) {
+    unsigned word;
+    memcpy(&word, items, 4);
+    return word;
+}
+template <int first = 0, class T, int N> DEVICE void put(T* items, const Pack<T, N>& pack) {
+    constexpr int bytes = N - first < 4 ? N - first : 4;
+    static_assert(sizeof(T) == 1, "items are bytes");
+    unsigned word;
+    memcpy(&word, &pack.item[first], bytes);
+    memcpy(items + first, &word, bytes);
+    if constexpr (first + 4 < N) put<first + 4>(items, pack);
+}
 template <class T> DEVICE T part_of(unsigned word, int k) {
     T item;
     word >>= k * 8 * int(sizeof(T));
     memcpy(&item, &word, sizeof(T));
     return item;
+}
+
+// Matrices of 8 x 8 elements of 16 bits in shared memory, N / 2 of them, by a whole warp. Lane l names row l % 8 of
+// matrix l / 8, 16 aligned bytes, and has column l / 4 of rows l % 4 * 2 and the next of each matrix. Items of 8 bits
+// are loaded only: lanes l and l ^ 1 name the same rows, of whose elements each has its half.
+template <int N, class T> DEVICE Pack<T, N> load_columns(const T* row) {
+    unsigned words[N / 2];
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    if constexpr (N == 8) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(at) : "memory");
+    } else if constexpr (N == 4) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(words[0]), "=r"(words[1]) : "r"(at) : "memory");
+    } else {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(words[0]) : "r"(at) : "memory");
+    }
+    Pack<T, N> items;
+    if constexpr (sizeof(T) == 1) {
+        const unsigned halves = threadIdx.x % 2 ? 0x7531 : 0x6420;
+        const unsigned low = __byte_perm(words[0], words[N == 2 ? 0 : 1], halves);
+        memcpy(&items.item[0], &low, N == 2 ? 2 : 4);
+        if constexpr (N == 8) {
+            const unsigned high = __byte_perm(words[2], words[3], halves);
+            memcpy(&items.item[4], &high, 4);
+        }
+    } else {
+        memcpy(&items, words, sizeof(items));
+    }
+    return items;
+}
+template <class T, int N> DEVICE void store_columns(T* row, const Pack<T, N>& items) {
+#if __CUDA_ARCH__ >= 900
+    unsigned words[N / 2];
+    memcpy(words, &items, sizeof(items));
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    if constexpr (N == 8) {
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%4], {%0, %1, %2, %3};"
+                     :: "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(at) : "memory");
+    } else if constexpr (N == 4) {
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%2], {%0, %1};"
+                     :: "r"(words[0]), "r"(words[1]), "r"(at) : "memory");
+    } else {
+        asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%1], {%0};" :: "r"(words[0]), "r"(at) : "memory");
+    }
+#else
+    UNROLL
+    for (int k = 0; k < N; ++k) {
+        const int naming = k / 2 * 8 + threadIdx.x % 4 * 2 + k % 2;
+        const auto at = __shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(row), naming);
+        reinterpret_cast<T*>(at)[threadIdx.x % 32 / 4] = items[k];
+    }
+#endif
 }
 
 // ---- Tensor cores -------------------------------------------------------------------------------------------
