@@ -75,7 +75,8 @@ class Peer:
             exchange = f"cub::WarpExchange<{self.type}, {self.items}, 32, cub::WARP_EXCHANGE_{how}>"
         return KERNEL.format(
             name=self.name, type=self.type, items=self.items, threads=self.threads, exchange=exchange,
-            change=self.change, array="" if block else f"[{self.threads // 32}]", element="" if block else "[threadIdx.x / 32]",
+            change=self.change, array="" if block else f"[{self.threads // 32}]",
+            element="" if block else "[threadIdx.x / 32]",
             member="BlockedToWarpStriped" if self.form == "block-to-warp-striped" else "BlockedToStriped",
             barrier="__syncthreads" if block else "__syncwarp")
 

@@ -9,8 +9,8 @@ from layoutc.backend.headers import device_header
 
 # The runtime's definitions that redistributions use; each needs only those before it.
 HELPERS = (
-    "alignment", "Pack", "load", "store", "SameType", "Same", "store_any", "place_of", "shuffle", "word_of", "store_words", "word_at",
-    "put", "part_of", "load_columns", "store_columns",
+    "alignment", "Pack", "load", "store", "SameType", "Same", "store_any", "place_of", "shuffle", "word_of", "part_of",
+    "store_words", "word_at", "put", "load_columns", "store_columns",
 )
 
 MACROS = (
