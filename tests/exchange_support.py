@@ -72,6 +72,20 @@ CASES = [
     case("(40,3):(2,1)", "(40,(3,2)):(2,(1,0))"),
 ]
 
+# narrow items that whole warps load or store by columns of matrices, of every count that one access can have
+BY_COLUMNS = [
+    ("i16", Case(blocked(128, 8), striped(128, 8))), ("f16", Case(blocked(64, 8), warp_striped(64, 8, 32))),
+    ("bf16", Case(striped(128, 8), blocked(128, 8))), ("u16", Case(blocked(64, 16), striped(64, 16))),
+    ("f16", Case(mma_a(16, 8, 16, "f16"), mma_b(16, 8, 32, "i8"))),
+    ("i16", case("((2,16),(2,2)):((2,4),(1,64))", "((4,8),(2,2)):((32,1),(16,8))")),
+    ("u16", case("((2,48),(2,2)):((2,4),(1,192))", "((3,32),4):((1,3),96)")),
+    ("i16", Case(mma_b(16, 8, 8, "tf32"), blocked(32, 2))),
+    ("i8", Case(blocked(64, 16), striped(64, 16))), ("u8", Case(blocked(64, 8), warp_striped(64, 8, 32))),
+    ("bool", Case(blocked(32, 4), striped(32, 4))), ("i8", Case(blocked(64, 2), striped(64, 2))),
+    ("u8", Case(mma_a(16, 8, 16, "f16"), striped(32, 8))),
+    ("i8", case("((16,8),(8,2)):((8,256),(1,128))", "((32,4),(4,4)):((1,512),(32,128))")),
+]
+
 
 def planned(name: str, one: Case, type: str, via: str | None) -> RedistributionPlan:
     exchange = Exchange(one.source, one.destination, TYPES[type].bytes, one.warp)
@@ -86,6 +100,11 @@ def by_every_means(cases: Sequence[Case]) -> list[RedistributionPlan]:
             plan = planned(f"case_{number}_{via}", one, TYPE_NAMES[(number + k * 5) % len(TYPE_NAMES)], via)
             plans += [plan] if plan.move is not None else []
     return plans
+
+
+def by_columns() -> list[RedistributionPlan]:
+    """Those cases, through shared memory."""
+    return [planned(f"columns_{number}", one, type, "shared") for number, (type, one) in enumerate(BY_COLUMNS)]
 
 
 def together(name: str, plans: Sequence[RedistributionPlan]) -> CudaSource:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,13 +17,20 @@ from layoutc.backend.cuda import architectures, compile_ptx
 from layoutc.cuda_source import CudaSource
 from layoutc.layout import Layout, blocked, striped, warp_striped
 from layoutc.lines import fold_lines
-from layoutc.plan.redistribution import RedistributionPlan, header_of
+from layoutc.plan.moves.exchange import Exchange
+from layoutc.plan.moves.nodes import RenameRegisters, Shuffle, ThroughShared
+from layoutc.plan.nodes import Target
+from layoutc.plan.redistribution import RedistributionPlan, header_of, plan_redistribution
+from layoutc.plan.steps import File
 from layoutc.render import render_header, render_redistribution, render_step
+from layoutc.resolve.types import TYPES
 from tests.backend_support import entry_of, launch, load
 from tests.exchange_support import (
+    BY_COLUMNS,
     CASES,
     MEANS,
     Case,
+    by_columns,
     by_every_means,
     case,
     held,
@@ -42,7 +50,7 @@ ARCHITECTURES = architectures()
 
 @cache
 def chunks() -> list[list[RedistributionPlan]]:
-    plans = by_every_means(CASES)
+    plans = [*by_every_means(CASES), *by_columns()]
     return [plans[k:k + CHUNK] for k in range(0, len(plans), CHUNK)]
 
 
@@ -74,6 +82,30 @@ def test_every_means_is_tried_by_many() -> None:
     assert counts[1] >= 35
     assert counts[2] == len(CASES)
     assert {plan.type.bytes for plan in plans if plan.name.endswith("shuffle")} == {1, 2, 4, 8}
+
+
+def test_columns_are_of_every_count_on_both_sides() -> None:
+    sides = []
+    for plan in by_columns():
+        assert isinstance(plan.move, ThroughShared), plan.name
+        write, read = plan.move.buffer.write, plan.move.buffer.read
+        assert write.columns or read.columns, plan.name
+        verb, side = ("store", write) if write.columns else ("load", read)
+        sides.append((plan.type.bytes, verb, side.vector))
+    assert set(sides) >= {(2, "store", 2), (2, "store", 4), (2, "store", 8), (2, "load", 4), (2, "load", 8),
+                          (1, "load", 2), (1, "load", 4), (1, "load", 8), (1, "load", 16)}
+
+
+def test_an_architecture_without_the_accesses_is_planned_without_columns() -> None:
+    for arch, loads, stores in (("sm_70", False, False), ("sm_75", True, False), ("sm_89", True, False),
+                                ("sm_90", True, True), ("sm_100", True, True)):
+        found = set()
+        for type, one in BY_COLUMNS:
+            exchange = Exchange(one.source, one.destination, TYPES[type].bytes)
+            plan = plan_redistribution("r", exchange, "exchange", TYPES[type], "shared", Target(arch))
+            assert isinstance(plan.move, ThroughShared)
+            found |= {("stores", plan.move.buffer.write.columns), ("loads", plan.move.buffer.read.columns)}
+        assert (("loads", True) in found, ("stores", True) in found) == (loads, stores), arch
 
 
 @pytest.mark.parametrize("number", range(len(chunks())))
@@ -129,6 +161,44 @@ def test_calls_out_of_turn_are_seen_to_race() -> None:
     text = source.text.replace("unsigned(tile / gridDim.x)", "0u")
     with pytest.raises(KernelFault, match="race"):
         check("cpu", CudaSource(source.name, text, source.entries), [plan])
+
+
+# ---- several tiles in one block
+
+
+def in_one_block(plans: list[RedistributionPlan], times: int) -> CudaSource:
+    """The kernels with the headers' functions, for ``times`` tiles a block."""
+    source = together("tiles.cu", plans)
+    functions = []
+    for plan in plans:
+        assert plan.file is not None
+        functions += [header_of(plan).functions[0], plan.file.functions[1]]
+    text = fold_lines(render_step(File((), "i64", tuple(functions)))) + "\n"
+    for plan in plans:
+        name = plan.function.name
+        text = text.replace(f" {name}(before, after);", f" {name}<{times}>(before, after);")
+    text = re.sub(r"KERNEL\((\d+)\)", lambda found: f"KERNEL({int(found[1]) * times})", text)
+    text = re.sub(r"\[tile \* (\d+)", lambda found: f"[tile * {int(found[1]) * times}", text)
+    entries = tuple(replace(entry, threads=entry.threads * times) for entry in source.entries)
+    return CudaSource(source.name, text, entries)
+
+
+def test_a_block_may_be_of_several_tiles(device: str) -> None:
+    """Whole warps each: what a tile's threads take is of their own tile, under any order of the threads."""
+    times = 3
+    plans = [plan for chunk in chunks() for plan in chunk
+             if plan.exchange.threads % 32 == 0 and plan.exchange.threads * times <= 1024][::3]
+    assert {type(plan.move) for plan in plans} >= {RenameRegisters, Shuffle, ThroughShared}
+    assert {plan.move.barrier for plan in plans if isinstance(plan.move, ThroughShared)} == {"warp", "block"}
+    source = in_one_block(plans, times)
+    module = load(device, source)
+    for seed, plan in enumerate(plans):
+        tiles = random_tiles(plan.type.name, 2 * times, plan.exchange.source, seed)
+        wanted = held(plan.exchange.destination, tiles)
+        runner = module.with_run(Run(seed=seed)) if device == "cpu" else module  # type: ignore[union-attr]
+        got = np.zeros_like(wanted)
+        launch(runner, device, entry_of(source, plan.entry), 1, [held(plan.exchange.source, tiles), got, 2])
+        assert same_bits(got, wanted), plan.name
 
 
 # ---- more than shared memory holds at once

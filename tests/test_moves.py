@@ -119,21 +119,26 @@ def check_placement(exchange: Exchange, plan: ThroughShared) -> None:
 def check_columns(exchange: Exchange, groups: tuple[tuple[int, ...], ...], places: np.ndarray) -> int:
     """What an access by columns can take: of a matrix's every row one item of the eight lanes ``4 * c + row // 2``.
 
-    Their elements of 16 bits lie side by side in 16 aligned bytes. Returns the wavefronts, counted apart.
+    Their elements of 16 bits lie side by side in 16 aligned bytes. Bytes: two lanes have an element, and where they
+    exchange halves rows 0 1 4 5 are of the first two of four items and rows 2 3 6 7 of the others. Returns the
+    wavefronts, counted apart.
     """
     pair = 2 // exchange.bytes
+    each = 4 if pair == 2 and len(groups[0]) % 8 == 0 else 2        # items of a matrix
     total = 0
     for group in groups:
         for warp in range(0, exchange.threads, 32):
-            for matrix in range(0, len(group), 2):
+            for first in range(0, len(group), each):
                 rows = []
                 for row in range(8):
-                    lanes = warp + 4 * np.arange(8) + row // 2
-                    found = places[lanes, group[matrix + row % 2]]
-                    rows.append(int(found[0] // pair * pair))
+                    item = row % 2 + (row // 2 % 2 * 2 if each == 4 else 0)
+                    lanes = warp + 4 * np.arange(8) + (row // 2 if pair == 1 else row // 4 * 2)
+                    found = places[lanes, group[first + item]]
+                    rows.append(int(found[0]))
                     assert rows[-1] * exchange.bytes % 16 == 0
-                    assert (found // pair * pair == rows[-1] + pair * np.arange(8)).all()
-                    assert (found % pair == lanes % pair).all()
+                    assert (found == rows[-1] + pair * np.arange(8)).all()
+                    if pair == 2:
+                        assert (places[lanes + 1, group[first + item]] == found + 1).all()
                 total += slow_wavefronts([row * exchange.bytes for row in rows], 16)
     return total
 

@@ -27,7 +27,8 @@ def moved(plan: RedistributionPlan) -> dict[str, object]:
             found |= {"via": "shuffle", "rounds": len(rounds) * words, "selects": selects * words}
         case ThroughShared(buffer=buffer, barrier=barrier):
             found |= {
-                "via": "shared", "shared_bytes": plan.function.shared_bytes,
+                "via": "shared", "rounds": buffer.read.shuffles // -(-plan.exchange.threads // 32),
+                "shared_bytes": plan.function.shared_bytes,
                 "write_wavefronts": buffer.write.wavefronts, "read_wavefronts": buffer.read.wavefronts,
                 "ideal_wavefronts": min(buffer.write.ideal, buffer.read.ideal), "barrier": barrier}
         case ByRank(kind=kind, buffer=buffer, barrier=barrier):

@@ -96,8 +96,9 @@ def _means(move: Facts) -> str:
         case "shared":
             write, read = ("?" if n is None else str(n) for n in (move["write_wavefronts"], move["read_wavefronts"]))
             ranks = "; ? is as the ranks decide" if "?" in (write, read) else ""
+            shuffles = f", {move['rounds']} shuffle{_s(move['rounds'])} a thread" if move["rounds"] else ""
             return (f"shared: {move['shared_bytes']} bytes, a barrier of the {move['barrier']}, {write} wavefronts to "
-                    f"write and {read} to read (ideal {move['ideal_wavefronts']}{ranks})")
+                    f"write and {read} to read (ideal {move['ideal_wavefronts']}{ranks}){shuffles}")
     return "none: every thread holds its items already"
 
 

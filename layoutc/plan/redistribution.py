@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from layoutc.plan.emission.comment import comment, comment_in_turns
-from layoutc.plan.emission.frame import Frame
+from layoutc.plan.emission.frame import WARP, Frame
 from layoutc.plan.emission.functions import (
     Parameters,
     device_function,
@@ -96,14 +96,16 @@ def header_of(plan: RedistributionPlan) -> Header:
     """The function alone, for anyone's CUDA, where it pays also in turns; its helpers are the renderer's to add."""
     assert plan.move is not None, "a plan without a move has no text"
     names = _names()
+    names.take("tiles")
     name = names.take(plan.name)
     half = plan.type in (F16, BF16)
     plain = "T" if half else PLAIN.get(plan.type.name, c_type(plan.type))
-    words = comment(name, plan.type.name, plan.exchange, plan.move)
-    functions = [device_function(Frame(plan.exchange, plain, names.copy(), name), plan.move, words, half)]
+    tiles = plan.exchange.threads % WARP == 0       # none of two tiles shares a warp
+    words = comment(name, plan.type.name, plan.exchange, plan.move, tiles)
+    functions = [device_function(Frame(plan.exchange, plain, names.copy(), name, tiles=tiles), plan.move, words, half)]
     if isinstance(plan.move, ThroughShared) and _can_take_turns(plan.move, functions[0]):
         other = names.take(f"{name}_in_turns")
-        frame = Frame(plan.exchange, plain, names.copy(), other)
+        frame = Frame(plan.exchange, plain, names.copy(), other, tiles=tiles)
         functions.append(function_in_turns(frame, plan.move, comment_in_turns(other, name), half))
     space = names.take(f"{name}_layoutc")
     return Header(f"LAYOUTC_{name.upper()}", space, (), tuple(functions),

@@ -44,7 +44,7 @@ class Shared:
 
     type: str
     name: str
-    extents: tuple[int, ...]    # their product is the element count
+    extents: tuple[int | str, ...]  # their product is the element count
 
 
 @dataclass(frozen=True, slots=True)

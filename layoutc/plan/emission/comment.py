@@ -8,16 +8,23 @@ from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, Throu
 from layoutc.plan.moves.placement import Side
 
 
-def comment(name: str, type: str, exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
+def comment(name: str, type: str, exchange: Exchange, move: Move | ByRank, tiles: bool = False) -> tuple[str, ...]:
     """The layouts, how values travel and at what cost, who must call it and what it synchronises."""
     return (
         f"{name}: {type}, {move.kind + ' ' if isinstance(move, ByRank) else ''}{exchange.source} -> "
         f"{exchange.destination}",
         *_means(exchange, move),
-        f"Call it with all of a one-dimensional block of {exchange.threads} thread{'s' * (exchange.threads > 1)}; "
-        "thread t is threadIdx.x.",
+        *_call(name, exchange.threads, tiles),
         *_promises(exchange, move),
     )
+
+
+def _call(name: str, threads: int, tiles: bool) -> tuple[str, ...]:
+    called = f"Call it with all of a one-dimensional block of {threads} thread{'s' * (threads > 1)}"
+    if not tiles:
+        return (f"{called}; thread t is threadIdx.x.",)
+    return (f"{called}, or as {name}<n>(...) of n * {threads}:", f"each {threads} have a tile; thread t of it is "
+            f"threadIdx.x % {threads}.")
 
 
 def comment_in_turns(name: str, other: str) -> tuple[str, ...]:
@@ -55,7 +62,8 @@ def _means(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
 
 
 def _how(side: Side) -> str:
-    return " by columns of matrices" * side.columns
+    shuffled = " and a shuffle of every second word" * (side.shuffles > 0)
+    return f" by columns of matrices{shuffled}" if side.columns else ""
 
 
 def _by_rank(exchange: Exchange, move: ByRank) -> tuple[str, ...]:

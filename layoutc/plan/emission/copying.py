@@ -13,13 +13,14 @@ from layoutc.layout.composed import AnyLayout
 from layoutc.plan.emission.by_thread import test_of
 from layoutc.plan.emission.frame import WARP, Frame, loop, numbered, position_of
 from layoutc.plan.emission.items import Items
-from layoutc.plan.emission.packing import neighbours, permuted
-from layoutc.plan.moves.columns import ROWS
+from layoutc.plan.emission.packing import WORD, in_words, neighbours
+from layoutc.plan.moves.columns import naming
 from layoutc.plan.moves.exchange import image
-from layoutc.plan.moves.numbering import UNIT, numbering
+from layoutc.plan.moves.numbering import numbering
 from layoutc.plan.moves.placement import Buffer, Groups, Placement, Side
 from layoutc.plan.moves.writers import writers
 from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, Shared, Step, Steps, When
+from layoutc.plan.steps import Variable as Changing
 from layoutc.plan.values import Aggregate, Element, Function, Literal, Operation, Text, Variable
 from layoutc.resolve.types import U32
 
@@ -29,6 +30,19 @@ def slice_elements(placement: Placement, elements: int, slices: int) -> int:
     unit = placement.vector * (placement.spread if slices > 1 else 1)
     share = -(-elements // slices)
     return -(-share // unit) * unit
+
+
+def declared(
+    frame: Frame, array: str, elements: int, name: str, turn: Expr | None = None
+) -> tuple[Steps, str]:
+    """The buffer, and what a place in it is counted from: ``name`` where it begins at the tile, or at the turn."""
+    halves = () if turn is None else (2,)
+    extents = ("tiles",) * frame.tiles + (*halves, elements)
+    start = frame.tile * (2 if halves else 1) + (0 if turn is None else turn)
+    if not frame.tiles and turn is None:
+        return (Shared(frame.type, array, extents),), array
+    place = Operation("+", Variable(array), start * elements)
+    return (Shared(frame.type, array, extents), Changing(f"Shared<{frame.type}>", name, place)), name
 
 
 def filled(
@@ -42,16 +56,17 @@ def filled(
     """
     room = slice_elements(buffer.placement, elements, slices)
     rounds = -(-elements // room)
+    shared, array = declared(frame, array, room, frame.names.take("present"))
     if rounds == 1:
         copy = Copy(frame, buffer, array, frame.after, Window(None, room))
-        return (Shared(frame.type, array, (room,)), *body(copy), *last(copy))
+        return (*shared, *body(copy), *last(copy))
     start = Name("slice", 0, rounds - 1) * room
     copy = Copy(frame, buffer, array, frame.names.take("taken"), Window(start, room))
     items = frame.exchange.items_after
     item = numbered("item", items)
     back = loop("item", items, (Assign(Element(frame.after, item), Element(copy.target, item)),))
     clear = () if first is None else loop("item", items, (Assign(Element(copy.target, item), first),))
-    return (Shared(frame.type, array, (room,)), Registers(frame.type, copy.target, items), *clear,
+    return (*shared, Registers(frame.type, copy.target, items), *clear,
             Loop(False, "int", "slice", Int(0), Int(rounds), body(copy)), *last(copy), *back)
 
 
@@ -83,7 +98,7 @@ class Copy:
         """Every element once, by the thread that is to write it."""
         rows = writers(self.frame.exchange, self.buffer).writes
         groups = self.buffer.write.groups
-        packed = permuted(self.frame, groups)
+        packed = in_words(self.frame, groups)
         if packed is not None:
             words, packs = packed
             return (*words, *(step for group, row, pack in zip(groups, rows, packs, strict=True)
@@ -98,8 +113,9 @@ class Copy:
         """One group by one access."""
         items = Items(self.frame, (group,))
         address = self._address(self.numbering.before, items, self.buffer.write)
+        how = "store_columns" if self.buffer.write.columns else "store_words"
         stored = self.window.at(address, lambda place: (
-            Do(Function("store_words", (Operation("+", Variable(self.array), place), pack))),))
+            Do(Function(how, (Operation("+", Variable(self.array), place), pack))),))
         return when(test_of(self.frame, row), stored) if any(row) else ()
 
     def put(
@@ -123,8 +139,7 @@ class Copy:
             if items.vector == 1:
                 return (Assign(Element(self.array, address), held[0]),)
             pack = Aggregate(f"Pack<{self.frame.type}, {items.vector}>", held)
-            how = "store_columns" if side.columns else "store"
-            return (Do(Function(how, (Operation("+", Variable(self.array), address), pack))),)
+            return (Do(Function("store", (Operation("+", Variable(self.array), address), pack))),)
 
         return loop("group", items.count, self.window.at(self._address(layout, items, side), store))
 
@@ -140,7 +155,7 @@ class Copy:
             place = Operation("+", Variable(self.array), address)
             how = "load_columns" if side.columns else "load"
             loaded = Function(f"{how}<{items.vector}>", (place,))
-            if self.frame.exchange.bytes == 1 and all(map(neighbours, side.groups)):
+            if self.frame.exchange.bytes < WORD and all(map(neighbours, side.groups)):
                 return (Do(Function("put", (Operation("+", Variable(self.target), items.of(Int(0))), loaded))),)
             return (
                 Let(f"Pack<{self.frame.type}, {items.vector}>", "pack", loaded),
@@ -158,18 +173,11 @@ class Copy:
     def _address(self, layout: AnyLayout, items: Items, side: Side) -> Expr:
         """Where a group begins; by columns, where the row begins that the lane names."""
         if side.columns:
-            thread, element = naming_lane(self.frame, items.vector)
-            number = position_of(layout, thread, items.of(element))
+            lane, element = naming(self.frame.lane, items.vector, self.frame.exchange.bytes)
+            number = position_of(layout, lane + self.frame.thread // WARP * WARP, items.of(element))
             return address_of(self.buffer.placement, number, self.buffer.placement.vector)
         number = position_of(layout, self.frame.thread, items.of(Int(0))) - self.numbering.least
         return address_of(self.buffer.placement, number, items.vector)
-
-
-def naming_lane(frame: Frame, each: int) -> tuple[Expr, Expr]:
-    """``columns.naming`` as expressions: the thread and the item whose row a lane names."""
-    pair = UNIT // frame.exchange.bytes
-    lane, warp = frame.lane, frame.thread // WARP
-    return lane % ROWS // 2 // pair * pair + warp * WARP, lane // ROWS % (each // 2) * 2 + lane % 2
 
 
 def address_of(placement: Placement, number: Expr, vector: int) -> Expr:

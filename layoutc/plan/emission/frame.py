@@ -34,12 +34,18 @@ class Frame:
     before: str = "before"
     after: str = "after"
     rank: str = "rank"
+    tiles: bool = False             # the block may be of several tiles, of as many as the caller says
     head: list[Step] = field(default_factory=list)
 
     @property
     def thread(self) -> Expr:
         """The number of the thread in its block."""
         return numbered("thread", self.exchange.threads)
+
+    @property
+    def tile(self) -> Expr:
+        """The number of the thread's tile in its block."""
+        return Name("tile", 0, None) if self.tiles else Int(0)
 
     @property
     def lane(self) -> Expr:

@@ -58,7 +58,8 @@ def _function(
         body = (Do(Called("static_assert", (size,))), *body)
     parameters = (f"const {frame.type} (&{frame.before})[{exchange.items_before}]", *ranks,
                   f"{frame.type} (&{frame.after})[{exchange.items_after}]", *last)
-    classes = [f"class {name}" for name, own in (("T", own_type), ("Rank", bool(ranks))) if own]
+    choices = (("int tiles = 1", frame.tiles), ("class T", own_type), ("class Rank", bool(ranks)))
+    classes = [choice for choice, own in choices if own]
     return DeviceFunction(comment, ", ".join(classes), shared, shared_bytes, frame.name, parameters, body)
 
 
@@ -87,8 +88,11 @@ def with_numbers(frame: Frame, body: Steps) -> Steps:
     whole: Steps = (*frame.head, *body)
     if mentions(whole, "lane"):
         whole = (Let("int", "lane", frame.thread % WARP), *whole)
+    if mentions(whole, "tile"):
+        whole = (Let("int", "tile", Name(f"tiles > 1 ? threadIdx.x / {frame.exchange.threads} : 0")), *whole)
     if mentions(whole, "thread"):
-        whole = (Let("int", "thread", Name("threadIdx.x")), *whole)
+        number = f"tiles > 1 ? threadIdx.x % {frame.exchange.threads} : threadIdx.x" if frame.tiles else "threadIdx.x"
+        whole = (Let("int", "thread", Name(number)), *whole)
     return whole
 
 

@@ -1,4 +1,4 @@
-"""Bytes packed for wide stores out of words of neighbours: what compilers make of single bytes is dearer."""
+"""Items of 1 and 2 bytes packed into words: what compilers make of wider accesses to single ones is dearer."""
 
 from __future__ import annotations
 
@@ -6,46 +6,62 @@ from layoutc.index import Int
 from layoutc.plan.emission.frame import Frame
 from layoutc.plan.moves.placement import Groups
 from layoutc.plan.steps import Let, Step, Steps
-from layoutc.plan.values import Aggregate, Function, Operation, Text, Variable
+from layoutc.plan.values import Aggregate, Element, Function, Operation, Text, Variable
 
-EACH = 4            # bytes of a word
+WORD = 4            # bytes
+Chunk = tuple[int, ...]     # the items of a word
 
 
-def permuted(frame: Frame, groups: Groups) -> tuple[Steps, tuple[Text, ...]] | None:
-    """The words of neighbours in ``before``, and a pack of words for each group, by permutations of their bytes.
+def in_words(frame: Frame, groups: Groups) -> tuple[Steps, tuple[Text, ...]] | None:
+    """What the packs need, and for each group of ``before``'s items a pack of words that holds them.
 
-    None where the items are no bytes, lie in such words already, or would take more than a permutation a word.
+    Bytes are taken in words of neighbours, whose bytes are then permuted; None where that would take more than one
+    permutation a word, or where the groups are no whole words of narrow items.
     """
-    exchange = frame.exchange
-    chunks = [group[k:k + EACH] for group in groups for k in range(0, len(group), EACH)]
-    if exchange.bytes > 1 or exchange.items_before % EACH or len(groups[0]) % EACH:
+    bytes = frame.exchange.bytes
+    if bytes > WORD // 2 or len(groups[0]) * bytes % WORD:
         return None
-    sources = [sorted({item // EACH for item in chunk}) for chunk in chunks]
-    if max(map(len, sources)) > 2 or all(map(_is_word, chunks)):
+    each = WORD // bytes
+    chunks = [group[k:k + each] for group in groups for k in range(0, len(group), each)]
+    found = _bytes(frame, chunks) if bytes == 1 else ((), [_pair(frame, chunk) for chunk in chunks])
+    if found is None:
         return None
-    names = {word: frame.names.take("word") for word in sorted({word for pair in sources for word in pair})}
-    made: list[Step] = []
-    for word, name in names.items():
-        first = Operation("+", Variable(frame.before), Int(word * EACH))
-        made.append(Let("unsigned", name, Function("word_at", (first,))))
-    texts = (_permutation(chunk, pair, names) for chunk, pair in zip(chunks, sources, strict=True))
-    count = len(groups[0]) // EACH
-    packs = (Aggregate(f"Pack<unsigned, {count}>", tuple(next(texts) for _ in range(count))) for _ in groups)
-    return tuple(made), tuple(packs)
+    made, words = found
+    count = len(groups[0]) // each
+    packs = (tuple(words[k:k + count]) for k in range(0, len(words), count))
+    return made, tuple(Aggregate(f"Pack<unsigned, {count}>", pack) for pack in packs)
 
 
-def neighbours(items: tuple[int, ...]) -> bool:
+def neighbours(items: Chunk) -> bool:
     """Whether items follow one another."""
     return items == tuple(range(items[0], items[0] + len(items)))
 
 
-def _is_word(chunk: tuple[int, ...]) -> bool:
-    return chunk[0] % EACH == 0 and neighbours(chunk)
+def _pair(frame: Frame, chunk: Chunk) -> Text:
+    items = tuple(Element(frame.before, Int(item)) for item in chunk)
+    return Function("word_of", (Aggregate(f"Pack<{frame.type}, {len(chunk)}>", items),))
 
 
-def _permutation(chunk: tuple[int, ...], sources: list[int], names: dict[int, str]) -> Text:
-    if _is_word(chunk):
+def _bytes(frame: Frame, chunks: list[Chunk]) -> tuple[Steps, list[Text]] | None:
+    """The words of neighbours, which have names where they are used more than once, and the chunks'."""
+    if all(map(neighbours, chunks)):
+        return (), [_word_at(frame, chunk[0]) for chunk in chunks]
+    sources = [sorted({item // WORD for item in chunk}) for chunk in chunks]
+    if frame.exchange.items_before % WORD or max(map(len, sources)) > 2:
+        return None
+    names = {word: frame.names.take("word") for word in sorted({word for pair in sources for word in pair})}
+    made: list[Step] = [Let("unsigned", name, _word_at(frame, word * WORD)) for word, name in names.items()]
+    return tuple(made), [_permutation(*pair, names) for pair in zip(chunks, sources, strict=True)]
+
+
+def _word_at(frame: Frame, first: int) -> Text:
+    return Function("word_at", (Operation("+", Variable(frame.before), Int(first)),))
+
+
+def _permutation(chunk: Chunk, sources: list[int], names: dict[int, str]) -> Text:
+    """The bytes of one word or two."""
+    if chunk[0] % WORD == 0 and neighbours(chunk):
         return Variable(names[sources[0]])
-    selector = sum((sources.index(item // EACH) * EACH + item % EACH) << 4 * k for k, item in enumerate(chunk))
+    selector = sum((sources.index(item // WORD) * WORD + item % WORD) << 4 * k for k, item in enumerate(chunk))
     first, second = names[sources[0]], names[sources[-1]]
     return Function("__byte_perm", (Variable(first), Variable(second), Variable(f"{selector:#06x}")))

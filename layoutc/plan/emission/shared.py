@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from layoutc.index import Name
-from layoutc.plan.emission.copying import Copy, Window, filled, slice_elements
+from layoutc.plan.emission.copying import Copy, Window, declared, filled, slice_elements
 from layoutc.plan.emission.frame import Frame
 from layoutc.plan.moves.nodes import Barrier as Kind
 from layoutc.plan.moves.nodes import ThroughShared
 from layoutc.plan.moves.placement import WIDEST
-from layoutc.plan.steps import Barrier, Shared, Step, Steps, WarpBarrier
-from layoutc.plan.steps import Variable as Changing
-from layoutc.plan.values import Operation, Variable
+from layoutc.plan.steps import Barrier, Step, Steps, WarpBarrier
 
 
 def shared_steps(frame: Frame, move: ThroughShared, buffer: str) -> Steps:
@@ -25,10 +23,9 @@ def turned_steps(frame: Frame, move: ThroughShared, buffer: str, present: str) -
     Who writes a half has met all others since they last read it: in the call between, which took the other half.
     """
     elements = half_bytes(frame, move) // frame.exchange.bytes
-    start = Operation("+", Variable(buffer), Name("turn", 0, None) % 2 * elements)
+    shared, present = declared(frame, buffer, elements, present, Name("turn", 0, None) % 2)
     copy = Copy(frame, move.buffer, present, frame.after, Window(None, elements))
-    return (Shared(frame.type, buffer, (2, elements)), Changing(f"Shared<{frame.type}>", present, start),
-            *copy.writes(), barrier(frame, move.barrier), *copy.reads(), *copy.copies())
+    return (*shared, *copy.writes(), barrier(frame, move.barrier), *copy.reads(), *copy.copies())
 
 
 def half_bytes(frame: Frame, move: ThroughShared) -> int:

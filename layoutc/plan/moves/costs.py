@@ -119,6 +119,7 @@ def _of_thread(move: Move, exchange: Exchange, costs: Costs) -> float:
             shuffling = len(move.rounds) * words * costs.shuffle
             return max(shuffling, (move.selects * words + move.repacks) * costs.select)     # by two units, side by side
         case ThroughShared():
-            served = (move.buffer.write.wavefronts + move.buffer.read.wavefronts) * 32 / exchange.threads
+            write, read = move.buffer.write, move.buffer.read
+            served = (write.wavefronts + read.wavefronts) * costs.wavefront + read.shuffles * costs.shuffle
             barrier = costs.block_barrier if move.barrier == "block" else costs.warp_barrier
-            return served * costs.wavefront + 2 * barrier * move.slices
+            return served * 32 / exchange.threads + 2 * barrier * move.slices

@@ -46,6 +46,7 @@ class Side:
     wavefronts: int
     ideal: int
     columns: bool = False
+    shuffles: int = 0       # of all warps, where lanes exchange what they loaded by columns
 
     @property
     def vector(self) -> int:
@@ -68,10 +69,11 @@ class Buffer:
 
     @property
     def cost(self) -> tuple[int, int, int, int]:
-        """Wavefronts, those of them that wait for a bank, then accesses, then how unlike the plain order it is."""
+        """Wavefronts and shuffles, wavefronts that wait for a bank, accesses, how unlike the plain order it is."""
         wavefronts = self.write.wavefronts + self.read.wavefronts
         accesses = len(self.write.groups) + len(self.read.groups)
-        return wavefronts, wavefronts - self.write.ideal - self.read.ideal, accesses, self.placement.spread
+        waiting = wavefronts - self.write.ideal - self.read.ideal
+        return wavefronts + self.read.shuffles, waiting, accesses, self.placement.spread
 
 
 def positions(exchange: Exchange, order: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from layoutc.plan.moves.banks import ideal, of_side, wavefronts
-from layoutc.plan.moves.columns import ROWS, groups_by_columns, rows_of
+from layoutc.plan.moves.columns import ROWS, groups_by_columns, rows_of, shuffles
 from layoutc.plan.moves.exchange import Exchange, Numbers
 from layoutc.plan.moves.numbering import COLUMN_ORDERS, numbering
 from layoutc.plan.moves.placement import WIDEST, Buffer, Groups, Placement, Side, distinct, groups_of, positions
@@ -69,14 +69,24 @@ class _Columns:
     bytes: int                  # of an item
 
     @property
+    def accesses(self) -> int:
+        """Of all warps."""
+        return len(self.rows) * len(self.groups)
+
+    @property
     def least(self) -> int:
-        """Wavefronts without conflicts: one a matrix."""
-        return self.rows.size // ROWS
+        """Wavefronts without conflicts, one a matrix, and shuffles."""
+        return self.rows.size // ROWS + self.shuffles
+
+    @property
+    def shuffles(self) -> int:
+        """Of all warps."""
+        return shuffles(len(self.groups[0]), self.bytes) * self.accesses
 
     def measured(self, placement: Placement) -> Side:
         total = int(wavefronts(placement.addresses(self.rows) * self.bytes, WIDEST).sum())
-        least = ideal(32, len(self.groups[0]) * self.bytes) * self.rows.shape[0] * self.rows.shape[1]
-        return Side(self.groups, total, least, True)
+        least = ideal(32, len(self.groups[0]) * self.bytes) * self.accesses
+        return Side(self.groups, total, least, True, self.shuffles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,7 @@ class _Space:
 
     @property
     def least(self) -> tuple[int, int, int]:
-        """Wavefronts without conflicts, none that wait for a bank, accesses."""
+        """Wavefronts without conflicts and shuffles, none that wait for a bank, accesses."""
         return self.write.least + self.read.least, 0, len(self.write.groups) + len(self.read.groups)
 
     def measured(self, placement: Placement) -> Buffer:
@@ -141,7 +151,7 @@ def _by_columns(exchange: Exchange, order: str, before: Numbers, after: Numbers)
     """One side by columns, the other in the widest accesses that its numbers allow."""
     vector = WIDEST // exchange.bytes
     own, other = (before, after) if order.startswith("source") else (after, before)
-    groups = groups_by_columns(own.shape[1])
+    groups = groups_by_columns(own.shape[1], exchange.bytes)
     columns = _Columns(groups, rows_of(own, groups, exchange.bytes), exchange.bytes)
     widths = _widths(other, exchange.bytes)
     accesses = widths[max(widths)]

@@ -59,4 +59,4 @@ def _addresses(buffer: Buffer, side: Side, numbers: Numbers, bytes: int) -> Numb
     if not side.columns:
         return buffer.placement.addresses(numbers)
     rows = buffer.placement.addresses(rows_of(numbers, side.groups, bytes))
-    return np.moveaxis(taken_of(rows, bytes), 1, 2).reshape(numbers.shape)
+    return np.moveaxis(taken_of(rows, side.vector, bytes), 1, 2).reshape(numbers.shape)

@@ -127,8 +127,11 @@ namespace lc {
 // The address of item k in shared memory, in bytes, where each lane names a row.
 template <int N, class T> LC_INLINE i64 column_item(Shared<T> row, int k, int line) {
     const int pair = 2 / int(sizeof(T));
-    if (lane() < N * 4) check_row(row, line);
-    const i64 at = shuffle(COLUMNS, 0xffffffffu, shared_address(row), k / 2 * 8 + lane() % 4 * 2 + k % 2, line);
+    const bool exchanged = sizeof(T) == 1 && N % 8 == 0;
+    if (lane() < (exchanged ? N * 2 : N * 4)) check_row(row, line);
+    const int naming = exchanged ? k / 4 * 8 + (lane() % 4 / 2 * 2 + k / 2 % 2) * 2 + k % 2
+                                 : k / 2 * 8 + lane() % 4 * 2 + k % 2;
+    const i64 at = shuffle(COLUMNS, 0xffffffffu, shared_address(row), naming, line);
     return at + (lane() / 4 * pair + lane() % pair) * i64(sizeof(T));
 }
 
@@ -141,9 +144,10 @@ template <int N, class T> LC_INLINE Pack<T, N> load_columns(Shared<T> row, LC_LI
     }
     return items;
 }
-template <class T, int N> LC_INLINE void store_columns(Shared<T> row, const Pack<T, N>& items, LC_LINE) {
-    for (int k = 0; k < N; ++k) {
-        lc::shared_at(row, lc::column_item<N>(row, k, line))[lc::Place(0, line)] = items.item[k];
+template <class T, int N> LC_INLINE void store_columns(Shared<T> row, const Pack<unsigned, N>& words, LC_LINE) {
+    const auto items = lc::items_of<T>(words);
+    for (int k = 0; k < 2 * N; ++k) {
+        lc::shared_at(row, lc::column_item<2 * N>(row, k, line))[lc::Place(0, line)] = items.item[k];
     }
 }
 

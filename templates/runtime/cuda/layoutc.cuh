@@ -163,7 +163,13 @@ template <class T> DEVICE T shuffle(unsigned mask, T value, int source, int widt
 template <class T, int N> DEVICE unsigned word_of(const Pack<T, N>& items) {
     static_assert(sizeof(items) <= 4, "a word is of 4 bytes");
     unsigned word = 0;
-    memcpy(&word, &items, sizeof(items));
+    if constexpr (sizeof(T) == 2) {
+        unsigned short halves[N];
+        memcpy(halves, &items, sizeof(items));
+        word = N == 2 ? halves[0] | static_cast<unsigned>(halves[N - 1]) << 16 : halves[0];
+    } else {
+        memcpy(&word, &items, sizeof(items));
+    }
     return word;
 }
 template <class T, int N> DEVICE void store_words(T* to, const Pack<unsigned, N>& words) {
@@ -176,12 +182,11 @@ template <class T> DEVICE unsigned word_at(const T* items) {
     return word;
 }
 template <int first = 0, class T, int N> DEVICE void put(T* items, const Pack<T, N>& pack) {
-    constexpr int bytes = N - first < 4 ? N - first : 4;
-    static_assert(sizeof(T) == 1, "items are bytes");
+    constexpr int left = (N - first) * int(sizeof(T)), bytes = left < 4 ? left : 4;
     unsigned word;
     memcpy(&word, &pack.item[first], bytes);
     memcpy(items + first, &word, bytes);
-    if constexpr (first + 4 < N) put<first + 4>(items, pack);
+    if constexpr (left > 4) put<first + 4 / int(sizeof(T))>(items, pack);
 }
 template <class T> DEVICE T part_of(unsigned word, int k) {
     T item;
@@ -190,44 +195,56 @@ template <class T> DEVICE T part_of(unsigned word, int k) {
     return item;
 }
 
-// Matrices of 8 x 8 elements of 16 bits in shared memory, N / 2 of them, by a whole warp. Lane l names row l % 8 of
-// matrix l / 8, 16 aligned bytes, and has column l / 4 of rows l % 4 * 2 and the next of each matrix. Items of 8 bits
-// are loaded only: lanes l and l ^ 1 name the same rows, of whose elements each has its half.
+// Matrices of 8 x 8 elements of 16 bits in shared memory, by a whole warp. Lane l names row l % 8 of matrix l / 8, 16
+// aligned bytes, and has column l / 4 of rows l % 4 * 2 and the next of each matrix: two items, one word. Items of 8 bits
+// are loaded only, two of them an element: its first is an even lane's, its second the next lane's. Of eight or more
+// items a lane, even and odd lanes name the rows of one half each and exchange; of fewer, both name the same rows.
+namespace lc {
+// Four bytes for each of two words, of every even one of this lane's and of the next lane's.
+template <class T> DEVICE void exchange_bytes(unsigned first, unsigned second, T* items) {
+    const bool odd = threadIdx.x % 2;
+    const unsigned sent = __byte_perm(first, second, odd ? 0x6420 : 0x7531);
+    const unsigned came = __shfl_xor_sync(0xffffffffu, sent, 1);
+    first = __byte_perm(first, came, odd ? 0x3154 : 0x5420);
+    second = __byte_perm(second, came, odd ? 0x3176 : 0x7620);
+    memcpy(items, &first, 4);
+    memcpy(items + 4, &second, 4);
+}
+}  // namespace lc
 template <int N, class T> DEVICE Pack<T, N> load_columns(const T* row) {
-    unsigned words[N / 2];
+    constexpr bool exchanged = sizeof(T) == 1 && N % 8 == 0;
+    constexpr int count = exchanged ? N / 4 : N / 2;
+    unsigned words[count];
     const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
-    if constexpr (N == 8) {
+    if constexpr (count == 4) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(at) : "memory");
-    } else if constexpr (N == 4) {
+    } else if constexpr (count == 2) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                      : "=r"(words[0]), "=r"(words[1]) : "r"(at) : "memory");
     } else {
         asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(words[0]) : "r"(at) : "memory");
     }
     Pack<T, N> items;
-    if constexpr (sizeof(T) == 1) {
-        const unsigned halves = threadIdx.x % 2 ? 0x7531 : 0x6420;
-        const unsigned low = __byte_perm(words[0], words[N == 2 ? 0 : 1], halves);
-        memcpy(&items.item[0], &low, N == 2 ? 2 : 4);
-        if constexpr (N == 8) {
-            const unsigned high = __byte_perm(words[2], words[3], halves);
-            memcpy(&items.item[4], &high, 4);
-        }
+    if constexpr (exchanged) {
+        lc::exchange_bytes(words[0], words[1], &items.item[0]);
+        if constexpr (count == 4) lc::exchange_bytes(words[2], words[3], &items.item[8]);
+    } else if constexpr (sizeof(T) == 1) {
+        const unsigned own = __byte_perm(words[0], words[count - 1], threadIdx.x % 2 ? 0x7531 : 0x6420);
+        memcpy(&items, &own, N);
     } else {
         memcpy(&items, words, sizeof(items));
     }
     return items;
 }
-template <class T, int N> DEVICE void store_columns(T* row, const Pack<T, N>& items) {
+template <class T, int N> DEVICE void store_columns(T* row, const Pack<unsigned, N>& words) {
+    static_assert(sizeof(T) == 2, "items are of 16 bits");
 #if __CUDA_ARCH__ >= 900
-    unsigned words[N / 2];
-    memcpy(words, &items, sizeof(items));
     const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
-    if constexpr (N == 8) {
+    if constexpr (N == 4) {
         asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%4], {%0, %1, %2, %3};"
                      :: "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(at) : "memory");
-    } else if constexpr (N == 4) {
+    } else if constexpr (N == 2) {
         asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%2], {%0, %1};"
                      :: "r"(words[0]), "r"(words[1]), "r"(at) : "memory");
     } else {
@@ -235,10 +252,10 @@ template <class T, int N> DEVICE void store_columns(T* row, const Pack<T, N>& it
     }
 #else
     UNROLL
-    for (int k = 0; k < N; ++k) {
+    for (int k = 0; k < 2 * N; ++k) {
         const int naming = k / 2 * 8 + threadIdx.x % 4 * 2 + k % 2;
         const auto at = __shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(row), naming);
-        reinterpret_cast<T*>(at)[threadIdx.x % 32 / 4] = items[k];
+        memcpy(reinterpret_cast<T*>(at) + threadIdx.x % 32 / 4, reinterpret_cast<const T*>(&words) + k, sizeof(T));
     }
 #endif
 }
