@@ -193,11 +193,14 @@ def test_a_block_may_be_of_several_tiles(device: str) -> None:
     source = in_one_block(plans, times)
     module = load(device, source)
     for seed, plan in enumerate(plans):
-        tiles = random_tiles(plan.type.name, 2 * times, plan.exchange.source, seed)
-        wanted = held(plan.exchange.destination, tiles)
+        before, after = plan.exchange.source, plan.exchange.destination
+        assert isinstance(before, Layout)
+        assert isinstance(after, Layout)
+        tiles = random_tiles(plan.type.name, 2 * times, before, seed)
+        wanted = held(after, tiles)
         runner = module.with_run(Run(seed=seed)) if device == "cpu" else module  # type: ignore[union-attr]
         got = np.zeros_like(wanted)
-        launch(runner, device, entry_of(source, plan.entry), 1, [held(plan.exchange.source, tiles), got, 2])
+        launch(runner, device, entry_of(source, plan.entry), 1, [held(before, tiles), got, 2])
         assert same_bits(got, wanted), plan.name
 
 
