@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from layoutc.plan.emission.functions import ranks_of
-from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.by_rank import Ranked
 from layoutc.plan.redistribution import RedistributionPlan, header_of
 
 HALF = "unsigned short"     # a type of 2 bytes, where a header leaves it open
@@ -22,8 +22,8 @@ def caller_of(plan: RedistributionPlan) -> str:
     """A kernel that calls the function twice in a row, on what threads hold of ``x``; ranks are ints."""
     type, name = item_type(plan), header_of(plan).functions[0].name
     before, after = plan.exchange.items_before, plan.exchange.items_after
-    ranked = isinstance(plan.move, ByRank)
-    ranks = ranks_of(plan.exchange, plan.move) if isinstance(plan.move, ByRank) else 0
+    ranked = isinstance(plan.move, Ranked)
+    ranks = ranks_of(plan.exchange, plan.move) if isinstance(plan.move, Ranked) else 0
     load = f"""    int rank[{ranks}];
     for (int i = 0; i < {ranks}; ++i) rank[i] = ranks[thread * {ranks} + i];
 """ * ranked

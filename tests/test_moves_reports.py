@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from layoutc.layout import Layout, blocked, mma_c, striped, warp_striped
@@ -9,8 +10,9 @@ from layoutc.plan.moves import MOVES, choose, simulate
 from layoutc.plan.moves.costs import costs_of
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, Refusal, RenameRegisters, Shuffle, ThroughShared
+from layoutc.plan.moves.search import best_buffer
 from layoutc.plan.moves.through_shared import SHARED_BYTES, try_plan
-from tests.moves_support import held
+from tests.moves_support import catalogue, catalogue_pairs, held, slow_wavefronts
 
 SM_90 = costs_of("sm_90")
 
@@ -93,6 +95,21 @@ def test_triton_7815_a_transpose_of_128_by_128_meets_no_bank_twice(bytes: int) -
     assert plan.buffer.write.is_ideal
     assert plan.buffer.read.is_ideal
     assert plan.buffer.write.wavefronts == plan.buffer.read.wavefronts == 128 * 128 * bytes // 128
+
+
+@pytest.mark.parametrize("bytes", [1, 2, 4, 8])
+def test_triton_8149_a_swizzle_never_costs_more_than_none(bytes: int) -> None:
+    """Of the orders and widths in which a pair can wait plainly none takes fewer wavefronts than what is taken."""
+    layouts = catalogue()
+    for source, destination in catalogue_pairs()[::7]:
+        exchange = Exchange(layouts[source], layouts[destination], bytes)
+        best = best_buffer(exchange)
+        taken = best.write.wavefronts + best.read.wavefronts + best.read.shuffles
+        before, after = (np.array(held(layouts[name])) for name in (source, destination))
+        least = min(before.min(), after.min())
+        plain = sum(slow_wavefronts(((side[first:first + 32, item] - least) * bytes).tolist(), bytes)
+                    for side in (before, after) for first in range(0, len(side), 32) for item in range(side.shape[1]))
+        assert taken <= plain, (source, destination)
 
 
 def test_flagtree_1047_the_nearest_copy_first() -> None:

@@ -16,6 +16,7 @@ from layoutc.backend.cuda import architectures, compile_ptx
 from layoutc.backend.types import numpy_dtype
 from layoutc.cuda_source import ArrayParam, CudaSource
 from layoutc.layout import Layout, blocked, striped
+from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.nodes import Target
 from layoutc.plan.redistribution import RedistributionPlan, plan_redistribution
@@ -35,9 +36,11 @@ RANK_TYPES = {
 TILES, BLOCKS = 3, 2
 
 
-def planned(kind: Kind, source: Layout, destination: Layout, type: str = "f32") -> RedistributionPlan:
+def planned(
+    kind: Kind, source: Layout, destination: Layout, type: str = "f32", via: str | None = None
+) -> RedistributionPlan:
     exchange = Exchange(source, destination, TYPES[type].bytes)
-    return plan_redistribution("move", exchange, kind, TYPES[type], None, Target())
+    return plan_redistribution("move", exchange, kind, TYPES[type], via, Target())
 
 
 def meaning(plan: RedistributionPlan) -> Redistribute:
@@ -93,6 +96,12 @@ PLANS = [
     planned("scatter", Layout((32, 2), (-32, 3)), Layout((32, 2), (-32, 3))),
     planned("gather", Layout((32, 2), (3, -96)), Layout((32, 2), (3, -96)), "f16"),
     planned("scatter", Layout((32, 2), (4, 200)), Layout((32, 2), (4, 200))),
+    # a tile of one warp by shuffles, whatever would be cheaper, and through shared memory
+    *(planned("gather", source, destination, type, "shuffle") for source, destination, type in (
+        (blocked(32, 4), striped(32, 4), "i8"), (striped(32, 3), blocked(32, 3), "f64"),
+        (blocked(32, 1), blocked(32, 1), "f16"), (striped(7, 5), blocked(7, 5), "u16"),
+        (Layout((4, 3), (3, 1)), Layout((4, (3, 2)), (3, (1, 0))), "bool"))),
+    planned("gather", striped(4, 2), blocked(4, 2), "i32", "shared"),
 ]
 
 
@@ -128,6 +137,15 @@ def test_a_tile_that_does_not_fit_goes_in_slices(kind: Kind, device: str) -> Non
     assert wrong_items(meaning(plan), got, values, ranks) == []
 
 
+@pytest.mark.parametrize("via", [None, "shared", "shuffle"])
+def test_triton_5836_far_more_is_wanted_than_there_is(via: str | None, device: str) -> None:
+    """Sixteen values, of which every thread wants sixty-four."""
+    plan = planned("gather", Layout((4, 4), (1, 4)), Layout((4, (4, 16)), (1, (4, 0))), "i32", via)
+    values, ranks = drawn(plan, "int32", 3)
+    got = run(device, render_redistribution(plan), plan, values, ranks.astype(np.int64), Run(seed=3))
+    assert wrong_items(meaning(plan), got, values, ranks) == []
+
+
 def test_all_values_for_one_position_and_none_for_the_others(device: str) -> None:
     plan = planned("scatter", blocked(64, 3), striped(64, 3), "i64")
     values = np.arange(1, 1 + TILES * 192, dtype=np.int64).reshape(TILES, 64, 3)
@@ -160,11 +178,24 @@ def test_the_texts_compile_without_a_word() -> None:
 
 def test_a_means_that_cannot_know_the_rank_is_refused() -> None:
     exchange = Exchange(blocked(32, 2), blocked(32, 2), 4)
-    for kind in ("scatter", "gather"):
-        for via in ("registers", "shuffle"):
-            plan = plan_redistribution("move", exchange, kind, TYPES["f32"], via, Target())
-            assert plan.move is None
-            assert [r.via for r in plan.refusals] == [via]
+    for kind, via in (("scatter", "registers"), ("scatter", "shuffle"), ("gather", "registers")):
+        plan = plan_redistribution("move", exchange, kind, TYPES["f32"], via, Target())
+        assert plan.move is None
+        assert [r.via for r in plan.refusals] == [via]
+
+
+def test_a_gather_is_by_shuffles_where_the_tile_is_one_warp_s_and_that_is_cheaper() -> None:
+    across = Exchange(blocked(64, 2), blocked(64, 2), 4)
+    assert plan_redistribution("move", across, "gather", TYPES["f32"], "shuffle", Target()).move is None
+    logical = Exchange(blocked(32, 2), blocked(32, 2), 4, 16)
+    assert plan_redistribution("move", logical, "gather", TYPES["f32"], "shuffle", Target()).move is None
+    few, many = planned("gather", blocked(32, 1), blocked(32, 1)), planned("gather", blocked(32, 12), blocked(32, 12))
+    assert isinstance(few.move, GatherByShuffles)
+    assert few.function.shared_bytes == 0
+    assert isinstance(many.move, ByRank)
+    for plan, dearer in ((few, "shared"), (many, "shuffle")):
+        (other,) = (r for r in plan.refusals if r.cost is not None)
+        assert (other.via, other.why) == (dearer, "costs more")
 
 
 @settings(max_examples=12, deadline=None)

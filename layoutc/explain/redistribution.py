@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles
 from layoutc.plan.moves.nodes import RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.nodes import Target
 from layoutc.plan.redistribution import RedistributionPlan
@@ -31,6 +31,8 @@ def moved(plan: RedistributionPlan) -> dict[str, object]:
                 "shared_bytes": plan.function.shared_bytes,
                 "write_wavefronts": buffer.write.wavefronts, "read_wavefronts": buffer.read.wavefronts,
                 "ideal_wavefronts": min(buffer.write.ideal, buffer.read.ideal), "barrier": barrier}
+        case GatherByShuffles(rounds=rounds):
+            found |= {"via": "shuffle", "rounds": rounds * words, "selects": rounds * words}
         case ByRank(kind=kind, buffer=buffer, barrier=barrier):
             known = {"write_wavefronts": None, "read_wavefronts": buffer.read.wavefronts} if kind == "scatter" else {
                 "write_wavefronts": buffer.write.wavefronts, "read_wavefronts": None}

@@ -15,7 +15,7 @@ from layoutc.plan.emission.functions import (
     test_kernel,
 )
 from layoutc.plan.moves import by_rank, choose
-from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.by_rank import Ranked
 from layoutc.plan.moves.costs import capability_of, costs_of
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Move, Refusal, ThroughShared
@@ -44,7 +44,7 @@ class RedistributionPlan:
     kind: Kind
     type: Type
     exchange: Exchange
-    move: Move | ByRank | None
+    move: Move | Ranked | None
     refusals: tuple[Refusal, ...]
     entry: str = ""                         # the kernel
     parameters: Parameters | None = None    # of the kernel
@@ -70,16 +70,14 @@ def plan_redistribution(
 
 def _move(
     exchange: Exchange, kind: Kind, via: str | None, target: Target
-) -> tuple[Move | ByRank | None, tuple[Refusal, ...]]:
+) -> tuple[Move | Ranked | None, tuple[Refusal, ...]]:
+    costs = costs_of(target.arch)
     if kind == "exchange":
-        orders = orders_of(capability_of(target.arch))
-        return choose(exchange, costs_of(target.arch), via, target.shared_bytes, orders)
-    tried = [by_rank.try_plan(exchange, kind, means) for means in ((via,) if via else ("registers", "shuffle", None))]
-    refused = tuple(found for found in tried if isinstance(found, Refusal))
-    return next((found for found in tried if not isinstance(found, Refusal)), None), refused
+        return choose(exchange, costs, via, target.shared_bytes, orders_of(capability_of(target.arch)))
+    return by_rank.choose(exchange, kind, costs, via, target.shared_bytes)
 
 
-def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionPlan:
+def _with_text(plan: RedistributionPlan, move: Move | Ranked) -> RedistributionPlan:
     """The plan with the steps of its move."""
     names = _names()
     name = names.take(plan.name)
@@ -88,7 +86,7 @@ def _with_text(plan: RedistributionPlan, move: Move | ByRank) -> RedistributionP
     frame = Frame(plan.exchange, c_type(plan.type), names.copy(), name)
     function = device_function(frame, move, words)
     parameters = Parameters(*map(names.take, ("v", "ranks", "out", "tiles")))
-    kernel = test_kernel(frame, entry, parameters, ranks_of(plan.exchange, move) if isinstance(move, ByRank) else 0)
+    kernel = test_kernel(frame, entry, parameters, ranks_of(plan.exchange, move) if isinstance(move, Ranked) else 0)
     return replace(plan, entry=entry, parameters=parameters, file=File((), "i64", (function, kernel)))
 
 

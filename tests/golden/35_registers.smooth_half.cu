@@ -27,12 +27,9 @@ DEVICE void smooth_half_load_x(const f16 (&before)[5], f16 (&after)[6]) {
     __syncwarp();
     UNROLL
     for (int group = 0; group < 3; ++group) {
-        const Pack<f16, 2> pack = load<2>(smooth_half_load_x_buffer
-            + ((thread * 2 + group) ^ ((thread * 2 + group) / 32 % 2)) * 2);
-        UNROLL
-        for (int element = 0; element < 2; ++element) {
-            after[group * 2 + element] = pack[element];
-        }
+        put(after + group * 2,
+            load<2>(smooth_half_load_x_buffer
+            + ((thread * 2 + group) ^ ((thread * 2 + group) / 32 % 2)) * 2));
     }
 }
 
@@ -47,8 +44,9 @@ DEVICE void smooth_half_store_y(const f16 (&before)[4], f16 (&after)[4]) {
     const int thread = threadIdx.x;
     SHARED(f16, smooth_half_store_y_buffer, 128);
     __syncwarp();
-    store(smooth_half_store_y_buffer + thread * 4,
-        Pack<f16, 4>{{before[0], before[1], before[2], before[3]}});
+    store_words(smooth_half_store_y_buffer + thread * 4,
+        Pack<unsigned, 2>{{word_of(Pack<f16, 2>{{before[0], before[1]}}),
+        word_of(Pack<f16, 2>{{before[2], before[3]}})}});
     __syncwarp();
     UNROLL
     for (int group = 0; group < 4; ++group) {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles, Ranked
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.moves.placement import Side
 
 
-def comment(name: str, type: str, exchange: Exchange, move: Move | ByRank, tiles: bool = False) -> tuple[str, ...]:
+def comment(name: str, type: str, exchange: Exchange, move: Move | Ranked, tiles: bool = False) -> tuple[str, ...]:
     """The layouts, how values travel and at what cost, who must call it and what it synchronises."""
     return (
-        f"{name}: {type}, {move.kind + ' ' if isinstance(move, ByRank) else ''}{exchange.source} -> "
+        f"{name}: {type}, {move.kind + ' ' if isinstance(move, Ranked) else ''}{exchange.source} -> "
         f"{exchange.destination}",
         *_means(exchange, move),
         *_call(name, exchange.threads, tiles),
@@ -35,7 +35,7 @@ def comment_in_turns(name: str, other: str) -> tuple[str, ...]:
     )
 
 
-def _means(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
+def _means(exchange: Exchange, move: Move | Ranked) -> tuple[str, ...]:
     match move:
         case Keep():
             return ("Nothing moves: every thread holds its items already.",)
@@ -57,7 +57,7 @@ def _means(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
                 f"wavefronts of the block: {write.wavefronts} to write (ideal {write.ideal}), "
                 f"{read.wavefronts} to read (ideal {read.ideal}).",
             )
-        case ByRank():
+        case ByRank() | GatherByShuffles():
             return _by_rank(exchange, move)
 
 
@@ -66,18 +66,20 @@ def _how(side: Side) -> str:
     return f" by columns of matrices{shuffled}" if side.columns else ""
 
 
-def _by_rank(exchange: Exchange, move: ByRank) -> tuple[str, ...]:
+def _by_rank(exchange: Exchange, move: Ranked) -> tuple[str, ...]:
     """What ranks mean, and where values wait."""
-    slices = f", in {move.slices} slices" if move.slices > 1 else ""
     meaning = {
         "scatter": ("rank[i] is the position in the tile that before[i] goes to; outside the tile it goes nowhere,",
                     "of several values for one position any arrives whole, and what none reaches becomes 0."),
         "gather": ("rank[i] is the position in the tile that after[i] comes from; outside the tile it becomes 0.",),
     }[move.kind]
+    if isinstance(move, GatherByShuffles):
+        return (*meaning, f"Within the warp, by {move.rounds} shuffle{'s' * (move.rounds > 1)} a thread.")
+    slices = f", in {move.slices} slices" if move.slices > 1 else ""
     return (*meaning, f"Through {move.elements * exchange.bytes} bytes of shared memory{slices}.")
 
 
-def _promises(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
+def _promises(exchange: Exchange, move: Move | Ranked) -> tuple[str, ...]:
     match move:
         case ThroughShared(barrier="block") | ByRank(barrier="block"):
             return ("It synchronises the block before it writes and before it reads: calls may follow one another,",
@@ -88,6 +90,6 @@ def _promises(exchange: Exchange, move: Move | ByRank) -> tuple[str, ...]:
         case ThroughShared():
             return ("No value leaves its warp: it synchronises each warp before it writes and before it reads;",
                     "calls may follow one another, and nothing else need be synchronised for it.")
-        case Shuffle():
+        case Shuffle() | GatherByShuffles():
             return ("Its shuffles synchronise the warp; it uses no shared memory.",)
     return ("It synchronises nothing.",)

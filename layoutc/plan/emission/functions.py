@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from layoutc.index import Int, Name
 from layoutc.plan.emission.copying import slice_elements
 from layoutc.plan.emission.frame import WARP, Frame, loop, numbered
-from layoutc.plan.emission.ranked import ranked_steps
+from layoutc.plan.emission.ranked import gathered_steps, ranked_steps
 from layoutc.plan.emission.registers import keep_steps, rename_steps
 from layoutc.plan.emission.shared import half_bytes, shared_steps, turned_steps
 from layoutc.plan.emission.shuffles import shuffle_steps
-from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles, Ranked
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.steps import Assign, DeviceFunction, Do, Function, Let, Registers, Steps, Tiles
@@ -23,7 +23,7 @@ from layoutc.plan.values import Variable as Held
 
 
 def device_function(
-    frame: Frame, move: Move | ByRank, comment: tuple[str, ...], own_type: bool = False
+    frame: Frame, move: Move | Ranked, comment: tuple[str, ...], own_type: bool = False
 ) -> DeviceFunction:
     """The function of a move, to be called by all threads of the block.
 
@@ -33,7 +33,7 @@ def device_function(
     room = 0
     if isinstance(move, ThroughShared | ByRank):
         room = slice_elements(move.buffer.placement, move.elements, move.slices) * frame.exchange.bytes
-    ranks = (f"const Rank (&{frame.rank})[{ranks_of(frame.exchange, move)}]",) if isinstance(move, ByRank) else ()
+    ranks = (f"const Rank (&{frame.rank})[{ranks_of(frame.exchange, move)}]",) if isinstance(move, Ranked) else ()
     return _function(frame, steps, room, comment, own_type, ranks)
 
 
@@ -63,12 +63,12 @@ def _function(
     return DeviceFunction(comment, ", ".join(classes), shared, shared_bytes, frame.name, parameters, body)
 
 
-def ranks_of(exchange: Exchange, move: ByRank) -> int:
+def ranks_of(exchange: Exchange, move: Ranked) -> int:
     """Ranks that a thread brings."""
     return exchange.items_before if move.kind == "scatter" else exchange.items_after
 
 
-def move_steps(frame: Frame, move: Move | ByRank, buffer: str) -> Steps:
+def move_steps(frame: Frame, move: Move | Ranked, buffer: str) -> Steps:
     """The steps of any move; they use ``thread`` and ``lane``."""
     match move:
         case Keep():
@@ -81,6 +81,8 @@ def move_steps(frame: Frame, move: Move | ByRank, buffer: str) -> Steps:
             return shared_steps(frame, move, buffer)
         case ByRank():
             return ranked_steps(frame, move, buffer)
+        case GatherByShuffles():
+            return gathered_steps(frame, move)
 
 
 def with_numbers(frame: Frame, body: Steps) -> Steps:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from layoutc.index import Binary, Expr, Int, Name
 from layoutc.plan.emission.copying import Copy, address_of, filled
-from layoutc.plan.emission.frame import Frame, loop, numbered
+from layoutc.plan.emission.frame import Frame, index_of, loop, numbered
 from layoutc.plan.emission.shared import barrier
-from layoutc.plan.moves.by_rank import ByRank
+from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.writers import writers
-from layoutc.plan.steps import Assign, Do, Let, Rounds, Step, Steps, When
-from layoutc.plan.values import Element, Function, Operation, Text, Variable
+from layoutc.plan.steps import Assign, Do, Let, Registers, Rounds, Step, Steps, When
+from layoutc.plan.values import Choice, Element, Function, Operation, Text, Variable
 
 ZERO = Name("nothing")          # what a destination holds that nothing reached
 
@@ -71,6 +71,26 @@ def _gather(frame: Frame, move: ByRank, copy: Copy) -> Steps:
         _place(copy, move, item), *nothing, When(IS_IN, copy.window.at(_address(move), read))))
     gaps: Steps = (*_filled(frame, copy), meet) if move.gaps else ()
     return (meet, *gaps, *copy.writes(), meet, *reads)
+
+
+def gathered_steps(frame: Frame, move: GatherByShuffles) -> Steps:
+    """Read every item of the lane that a rank names, keep the one it means; all lanes take part, whatever they want."""
+    taken, held, came = map(frame.names.take, ("taken", "held", "came"))
+    item, source = numbered("item", move.wanted), numbered("element", move.items)
+    slot = index_of(move.slots, Name(held, 0, move.elements - 1))
+    lanes = Variable(frame.lanes_mask() or "0xffffffffu")
+    shown = Function("shuffle", (lanes, Element(frame.before, source), slot // move.items, Int(frame.exchange.warp)))
+    is_it: Text = IS_IN if move.items == 1 else Operation("&&", IS_IN, Binary("==", slot % move.items, source))
+    reads = loop("element", move.items, (
+        Let(frame.type, came, shown), When(is_it, (Assign(Element(taken, item), Name(came)),))))
+    place = Function("place_of", (Element(frame.rank, item), Int(move.least), Int(move.elements)))
+    within = Choice(IS_IN, Name("place"), Int(0))
+    return (
+        Registers(frame.type, taken, move.wanted),
+        *loop("item", move.wanted, (Let("int", "place", place), Let("int", held, within),
+                                    Assign(Element(taken, item), Variable("{}")), *reads)),
+        *loop("item", move.wanted, (Assign(Element(frame.after, item), Element(taken, item)),)),
+    )
 
 
 IS_IN: Text = Binary(">=", Name("place"), Int(0))

@@ -107,9 +107,14 @@ def cost(move: Move, exchange: Exchange, costs: Costs) -> float:
     return _of_thread(move, exchange, costs) / max(exchange.items_after, 1)
 
 
+def spare_lanes(threads: int) -> float:
+    """The lanes of a block's warps for each of its threads: an instruction of a part of a warp costs a whole one's."""
+    return -(-threads // 32) * 32 / threads
+
+
 def _of_thread(move: Move, exchange: Exchange, costs: Costs) -> float:
     """Picoseconds of a thread for all its items; an item of 8 bytes is two words to shuffle and to select."""
-    words = max(exchange.bytes // 4, 1)
+    words = max(exchange.bytes // 4, 1) * spare_lanes(exchange.threads)
     match move:
         case Keep():
             return 0.0
@@ -117,7 +122,8 @@ def _of_thread(move: Move, exchange: Exchange, costs: Costs) -> float:
             return move.selects * words * costs.select
         case Shuffle():
             shuffling = len(move.rounds) * words * costs.shuffle
-            return max(shuffling, (move.selects * words + move.repacks) * costs.select)     # by two units, side by side
+            repacks = move.repacks * spare_lanes(exchange.threads)
+            return max(shuffling, (move.selects * words + repacks) * costs.select)      # by two units, side by side
         case ThroughShared():
             write, read = move.buffer.write, move.buffer.read
             served = (write.wavefronts + read.wavefronts) * costs.wavefront + read.shuffles * costs.shuffle
