@@ -178,7 +178,8 @@ def test_the_texts_compile_without_a_word() -> None:
 
 def test_a_means_that_cannot_know_the_rank_is_refused() -> None:
     exchange = Exchange(blocked(32, 2), blocked(32, 2), 4)
-    for kind, via in (("scatter", "registers"), ("scatter", "shuffle"), ("gather", "registers")):
+    tried: tuple[tuple[Kind, str], ...] = (("scatter", "registers"), ("scatter", "shuffle"), ("gather", "registers"))
+    for kind, via in tried:
         plan = plan_redistribution("move", exchange, kind, TYPES["f32"], via, Target())
         assert plan.move is None
         assert [r.via for r in plan.refusals] == [via]
