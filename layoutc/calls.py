@@ -36,14 +36,17 @@ from layoutc.plan.nodes import (
     StrideArgument,
     Target,
     TensorArgument,
+    WorkspaceArgument,
 )
-from layoutc.repeated import Form, Repeated, form_of
+from layoutc.repeated import Form, Ready, Repeated, form_of
 from layoutc.resolve.binding import bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
 from layoutc.stepping import Spare, Turns, copy_steps, launches_of, plain, readable, twin
+from layoutc.workspaces import Rooms, needs_of, poisoned
 
 MOST_BLOCKS = 2**31 - 1
 MOST_FORMS = 256            # of arguments whose launches are remembered
+WORKSPACE = "workspace "    # before the name of an array that is no tensor's
 
 
 @dataclass(slots=True)
@@ -58,6 +61,7 @@ class Caller:
     _modules: dict[tuple[Signature, int, str, int], Module]
     _repeated: dict[tuple[int, Form], Repeated]
     _spare: Spare = field(default_factory=Spare, init=False)
+    _rooms: Rooms = field(default_factory=Rooms, init=False)
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel, schedule: Schedule | None, target: Target) -> Caller:
@@ -212,19 +216,18 @@ class Caller:
     def _launch_all(
         self, device: str, launches: list[int], given: Sequence[Any], first: Sequence[Any], second: Sequence[Any],
         extents: dict[str, int], far: bool, inputs: list[Array], run: Run | None,
-    ) -> list[ReadyLaunch] | None:
+    ) -> Ready | None:
         """One launch after the other, each from what the one before wrote; what repeats the last one."""
         turns = Turns.of(self.kernel, len(launches))
-        known: dict[tuple[bool, bool, int], list[ReadyLaunch] | None] = {}
-        ready: list[ReadyLaunch] | None = None
+        known: dict[tuple[bool, bool, int], Ready | None] = {}
+        ready: Ready | None = None
         for number, fused in enumerate(launches):
             sources = [readable(a) for a in turns.sources(number, given, first, second)]
             targets = turns.targets(number, first, second)
             key = (number == 0, turns.is_second(number), fused)
             ready = known.get(key)
             if ready is not None:
-                for launch in ready:
-                    launch((*sources, *targets))
+                ready((*sources, *targets))
                 continue
             for target in targets:
                 if isinstance(target, Guarded):
@@ -236,7 +239,7 @@ class Caller:
     def _launch(
         self, device: str, passed: Sequence[Array | Guarded], extents: dict[str, int], far: bool, given: list[Array],
         run: Run | None, fused: int,
-    ) -> list[ReadyLaunch] | None:
+    ) -> Ready | None:
         """Launch the passes; on a GPU also what repeats them, where no array is passed by value."""
         arrays = [plain(a) for a in passed]
         signature = signature_of(self.kernel, arrays, far)
@@ -246,7 +249,9 @@ class Caller:
             module = module.with_run(run)
         names = [t.name for t in (*self.kernel.inputs, *self.kernel.outputs)]
         tensors = dict(zip(names, arrays, strict=True))
-        handed = dict(zip(names, passed, strict=True))
+        needs = needs_of(plan.passes, extents)
+        rooms = self._rooms.take(needs) if device == "cuda" else poisoned(needs)
+        handed = dict(zip([*names, *(f"{WORKSPACE}{n.name}" for n in needs)], [*passed, *rooms], strict=True))
         originals = dict(zip(names, given, strict=False))
         repeated: list[ReadyLaunch] | None = [] if device == "cuda" else None
         for one in plan.passes:
@@ -257,8 +262,8 @@ class Caller:
             if blocks:
                 values = _values(one, extents, tensors, handed, originals)
                 module.launch(one.entry, blocks, values)
-                repeated = _with(repeated, module, one, blocks, values, names)
-        return repeated
+                repeated = _with(repeated, module, one, blocks, values, list(handed))
+        return None if repeated is None else Ready(tuple(repeated), needs, self._rooms)
 
 
 def _with(
@@ -267,13 +272,19 @@ def _with(
     """One more launch to repeat, or None where an array went by value."""
     if repeated is None or any(isinstance(a, ConstantArgument) for a in one.arguments):
         return None
-    slots = [(place, names.index(a.tensor)) for place, a in enumerate(one.arguments) if isinstance(a, TensorArgument)]
+    slots = [(place, names.index(_handed(a))) for place, a in enumerate(one.arguments)
+             if isinstance(a, TensorArgument | WorkspaceArgument)]
     return [*repeated, module.entries[one.entry].ready(blocks, values, slots)]
+
+
+def _handed(argument: TensorArgument | WorkspaceArgument) -> str:
+    """The name under which an array is handed over."""
+    return argument.tensor if isinstance(argument, TensorArgument) else f"{WORKSPACE}{argument.workspace.name}"
 
 
 def block_count(one: Pass, extents: dict[str, int]) -> int:
     """Blocks of a pass for these extents; 0 where there is nothing to do."""
-    count = 1
+    count = one.sharing.at(extents)
     for n in one.blocks:
         count *= n.at(extents)
     return count
@@ -285,8 +296,8 @@ def _values(
     out: list[object] = []
     for argument in one.arguments:
         match argument:
-            case TensorArgument(name):
-                out.append(handed[name])
+            case TensorArgument() | WorkspaceArgument():
+                out.append(handed[_handed(argument)])
             case ConstantArgument(name):
                 array = given[name]
                 out.append(array if isinstance(array, np.ndarray) else array.get())

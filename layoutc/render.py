@@ -11,7 +11,7 @@ import jinja2
 
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 from layoutc.lines import fold_lines
-from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument
+from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument, WorkspaceArgument
 from layoutc.plan.steps import Step, Steps
 from layoutc.resolve.types import BOOL
 from layoutc.templates_dir import templates_dir
@@ -89,4 +89,6 @@ def _param(plan: Plan, argument: Argument, name: str) -> Param:
             return ArrayParam(name, (inputs | outputs)[tensor], tensor in outputs)
         case ConstantArgument(tensor, count):
             return ConstantParam(name, inputs[tensor], count)
+        case WorkspaceArgument(workspace, writes):
+            return ArrayParam(name, workspace.type.name, writes)
     return ScalarParam(name, "i64" if plan.signature.wide else "i32")

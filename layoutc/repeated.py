@@ -8,6 +8,7 @@ from typing import Any
 
 from layoutc.arguments import WIDEST_ACCESS, byte_range
 from layoutc.backend.cuda import ReadyLaunch, as_stream, current_device
+from layoutc.workspaces import Need, Rooms
 
 Form = tuple[object, ...]
 
@@ -21,19 +22,35 @@ def form_of(arrays: Sequence[Any]) -> Form | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
-    """Launches of one call, ready but for the addresses."""
+class Ready:
+    """The launches of one call, and the workspaces that stand after its arrays."""
 
     launches: tuple[ReadyLaunch, ...]
+    needs: tuple[Need, ...]
+    rooms: Rooms
+
+    def __call__(self, arrays: Sequence[Any]) -> None:
+        """Launch with these arrays on CuPy's current stream."""
+        if self.needs:
+            arrays = (*arrays, *self.rooms.take(self.needs))
+        for launch in self.launches:
+            launch(arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The launches of a call of one form, ready but for the addresses."""
+
+    ready: Ready
     spans: tuple[tuple[int, int], ...]          # per array: its first byte and the one after its last, from its address
     inputs: int                                 # how many of the arrays are read
     device: int                                 # the GPU that the launches are for
 
     @classmethod
-    def of(cls, launches: Sequence[ReadyLaunch], arrays: Sequence[Any], inputs: int) -> Repeated:
+    def of(cls, ready: Ready, arrays: Sequence[Any], inputs: int) -> Repeated:
         """From arrays of the form that it is for."""
         ranges = [(byte_range(a), a.data.ptr) for a in arrays]
-        return cls(tuple(launches), tuple((low - at, high - at) for (low, high), at in ranges), inputs,
+        return cls(ready, tuple((low - at, high - at) for (low, high), at in ranges), inputs,
                    current_device())
 
     def launch(self, arrays: Sequence[Any], stream: object) -> bool:
@@ -41,15 +58,11 @@ class Repeated:
         if self.device != current_device() or self._shares(arrays):
             return False
         if stream is None:
-            self._launch(arrays)
+            self.ready(arrays)
         else:
             with as_stream(stream):
-                self._launch(arrays)
+                self.ready(arrays)
         return True
-
-    def _launch(self, arrays: Sequence[Any]) -> None:
-        for ready in self.launches:
-            ready(arrays)
 
     def _shares(self, arrays: Sequence[Any]) -> bool:
         addresses = [a.data.ptr for a in arrays]

@@ -59,7 +59,26 @@ KERNELS = {
             m[i] = max(j) x[i, j]
             at[i] = argmin(j) x[i, j]
         }
-        schedule rows { tile (i: 8) }
+        schedule rows { tile (i: 8)  threads (8, 1):(1, 1) }
+    """,
+    "team": """
+        kernel team(x: f32[H, W]) -> (s: f32[H], at: i64[H]) {
+            s[i] = sum(j) x[i, j]
+            at[i] = argmax(j) x[i, j]
+        }
+        schedule team { tile (i: 2)  threads 128  vector 1 }
+    """,
+    "shared": """
+        kernel shared(x: i32[N]) -> (s: i32[], m: i32[]) { s[] = sum(i) x[i]  m[] = max(i) x[i] }
+        schedule shared { threads 4  vector 2 }
+    """,
+    "columns": """
+        kernel columns(x: i32[H, W]) -> (s: i32[W], a: bool[W]) { s[j] = sum(i) x[i, j]  a[j] = any(i) (x[i, j] > 0) }
+        schedule columns { tile (j: 8)  threads 16  vector 2 }
+    """,
+    "points": """
+        kernel points(x: i16[H, W]) -> (s: i32[], at: i64[]) { s[] = sum(i, j) x[i, j]  at[] = argmin(i, j) x[i, j] }
+        schedule points { threads 2  vector 2 }
     """,
     "fast": """
         kernel fast(x: f32[H, W]) -> (y: f32[H, W]) {
@@ -180,7 +199,49 @@ MUTANTS = [Mutant(*words) for words in (
     ("rows", "maximum begins at 0", "-infinity<double>()", "0.0"),
     ("rows", "last of equal ones", "best_here < best", "best_here <= best"),
     ("rows", "NaN passed over", "is_nan(best_here) && !is_nan(best)", "false"),
-    ("rows", "accumulated in f32", "double sum", "float sum"),
+    ("rows", "terms rounded to f32", "add_compensated(sum, x[i * x_stride_0 + j], lost)",
+     "add_compensated(sum, double(float(x[i * x_stride_0 + j])), lost)"),
+    ("team", "barrier removed", "__syncthreads();", ""),
+    ("team", "sum begins at 1", "sum = 0.0f", "sum = 1.0f"),
+    ("team", "a worker begins elsewhere", "part * 64 + worker", "part * 64 + worker % 63"),
+    ("team", "a worker takes too many", "j += parts * 64", "j += parts * 32"),
+    ("team", "last element dropped", "i < H ? W : 0", "i < H ? W - 1 : 0"),
+    ("team", "rows past the end read", "i < H ? W : 0", "W"),
+    ("team", "row past the end stored", "worker == 0 && i < H", "worker == 0"),
+    ("team", "lanes without an element leave", "    const int lane = thread % 32;",
+     "    if (worker >= W) return;\n    const int lane = thread % 32;"),
+    ("team", "rows past the end leave", "    const int lane = thread % 32;",
+     "    if (i >= H) return;\n    const int lane = thread % 32;"),
+    ("team", "first shuffle left out", "distance = 16", "distance = 8"),
+    ("team", "last shuffle left out", "distance > 0", "distance > 1"),
+    ("team", "another distance", "lane ^ distance, 32", "lane ^ 1, 32"),
+    ("team", "the other warp's sum left out", "sum = sum_of_warp[thread / 64 * 2 + lane % 2]",
+     "sum = sum_of_warp[thread / 64 * 2]"),
+    ("team", "another row's warps", "thread / 64 * 2 + lane % 2", "lane % 2"),
+    ("team", "last lane leaves the warp's sum", "if (lane == 0) {\n        sum", "if (lane >= 30) {\n        sum"),
+    ("team", "last of equal ones", "first_greatest(best_there, place_there, best, place)", "best_there >= best"),
+    ("team", "any of equal ones", "first_greatest(best_there, place_there, best, place)", "best_there > best"),
+    ("shared", "parts in one place", "shared_sum[block]", "shared_sum[0]"),
+    ("shared", "last part left out", "part < parts", "part < parts - 1"),
+    ("shared", "a part too many", "part < parts", "part <= parts"),
+    ("shared", "one block alone stores nothing", "if (parts == 1)", "if (parts == 2)"),
+    ("shared", "shared where one block is alone", "if (parts == 1)", "if (false)"),
+    ("shared", "rest dropped", "i < N; i += parts * 4", "i < N - 1; i += parts * 4"),
+    ("shared", "rest taken twice", "Index i = i_whole + thread", "Index i = i_whole - 1 + thread"),
+    ("shared", "elements not joined", "sum = add(sum, sum_run[element])", "sum = sum_run[element]"),
+    ("shared", "maximum begins at 0", "(-2147483647 - 1)", "0"),
+    ("columns", "barrier removed", "__syncthreads();", ""),
+    ("columns", "a group left out", "group = 1", "group = 2"),
+    ("columns", "a row too many", "i < H; i += parts * 4", "i <= H; i += parts * 4"),
+    ("columns", "column past the end taken", "if (j + element < W) {\n                    sum",
+     "{\n                    sum"),
+    ("columns", "column past the end stored", "if (j + element < W) {\n                if (parts",
+     "{\n                if (parts"),
+    ("columns", "vector past the end", "j + 1 < W", "j < W"),
+    ("columns", "parts beside one another", "columns_sum[part * W + j]", "columns_sum[j * parts + part]"),
+    ("points", "carry forgotten", "i = i + 1;", ""),
+    ("points", "carry one late", "j_run >= j_count", "j_run > j_count"),
+    ("points", "column-major place", "i64(i * W + j + element)", "i64((j + element) * H + i)"),
     ("fast", "vector read past the row", "x_j + 4 <= W", "x_j + 3 <= W"),
     ("fast", "vector read before the row", "x_j >= 0 && ", ""),
     ("fast", "vector stored past the row", "j + 3 < W", "j + 2 < W"),

@@ -10,7 +10,8 @@ import pytest
 
 from layoutc import repeated
 from layoutc.module import compile
-from layoutc.repeated import Repeated, form_of
+from layoutc.repeated import Ready, Repeated, form_of
+from layoutc.workspaces import Rooms
 
 
 @dataclass
@@ -55,7 +56,8 @@ def test_an_output_that_touches_an_input_is_not_launched(
 ) -> None:
     monkeypatch.setattr(repeated, "current_device", lambda: 0)
     seen: list[Any] = []
-    call = Repeated.of([seen.append], [X, OnGpu(65536, (8, 8), (32, 4))], 1)  # type: ignore[list-item]
+    launches: Any = (seen.append,)
+    call = Repeated.of(Ready(launches, (), Rooms()), [X, OnGpu(65536, (8, 8), (32, 4))], 1)
     assert call.launch([X, OnGpu(at, (8, 8), (32, 4))], None) is launched
     assert len(seen) == launched
 
@@ -63,7 +65,7 @@ def test_an_output_that_touches_an_input_is_not_launched(
 def test_reversed_arrays_span_what_lies_before_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated, "current_device", lambda: 0)
     back = (-32, -4)
-    call = Repeated.of([], [OnGpu(4096, (8, 8), back), OnGpu(65536, (8, 8), (32, 4))], 1)
+    call = Repeated.of(Ready((), (), Rooms()), [OnGpu(4096, (8, 8), back), OnGpu(65536, (8, 8), (32, 4))], 1)
     assert not call.launch([OnGpu(4096, (8, 8), back), OnGpu(4096 - 256, (8, 8), (32, 4))], None)
     assert call.launch([OnGpu(4096, (8, 8), back), OnGpu(4096 + 4, (8, 8), (32, 4))], None)
 

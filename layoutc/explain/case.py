@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutc.index import Binary, Call, Expr, Int, Name
-from layoutc.plan.nodes import Pass, Plan, Storage
+from layoutc.plan.nodes import Pass, Plan, Storage, WorkspaceArgument
 from layoutc.plan.redistributed import DealtAccess
 from layoutc.resolve.program import Equation, Kernel, Stage, Tensor
 
@@ -26,8 +26,8 @@ class Case:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel as resolved."""
-        return self.plan.kernel
+        """The kernel as resolved; of a second pass, without what the first one makes."""
+        return self.one.kernel or self.plan.kernel
 
     @property
     def equations(self) -> tuple[Equation, ...]:
@@ -50,6 +50,17 @@ class Case:
     def outputs(self) -> tuple[Tensor, ...]:
         """Outputs that this pass makes."""
         return tuple(t for t in self.kernel.outputs if t.name in self.one.outputs)
+
+    @property
+    def stored(self) -> tuple[Tensor, ...]:
+        """Outputs that this pass stores; none where it leaves them to the next one."""
+        shared = self.one.kernel is None and self.extents is not None and self.sharing(self.extents) > 1
+        return () if shared else self.outputs
+
+    @property
+    def workspaces(self) -> tuple[WorkspaceArgument, ...]:
+        """Arrays between passes that this pass writes or reads."""
+        return tuple(a for a in self.one.arguments if isinstance(a, WorkspaceArgument))
 
     def held(self, tensor: str) -> Storage | None:
         """Where a tensor waits; None: it is read from global memory."""
@@ -75,6 +86,10 @@ class Case:
             first, last = c.first(env).at(extents), c.last(env).at(extents)
             found[c.index] = (first, max(last - first, 0), c.count(env).at(extents))
         return found
+
+    def sharing(self, extents: Mapping[str, int]) -> int:
+        """How many blocks make each tile together."""
+        return self.one.sharing.at(extents)
 
 
 def places(one: Pass) -> tuple[Column, ...]:

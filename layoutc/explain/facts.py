@@ -44,7 +44,8 @@ def explain(
     if known is not None:
         check_call(kernel, known)
     plan = make_plan(program, kernel, schedule, default_signature(kernel), target)
-    passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in plan.passes)
+    made = tuple(one for one in plan.passes if known is None or one.sharing.at(known)) or plan.passes
+    passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in made)
     facts: dict[str, object] = {
         "name": kernel.name, "kind": "kernel", "schedule": schedule.name if schedule is not None else None,
         "arch": target.arch, **merged(passes).as_json(),
@@ -66,7 +67,7 @@ def _explained(case: Case, lanes: int, transaction: int) -> Explained:
     boxes = _boxes(case)
     return Explained(
         outputs=case.one.outputs,
-        strategy=Strategy(case.one.strategy, case.one.cost, case.one.rejected),
+        strategy=Strategy(case.one.strategy, case.one.cost, case.one.rejected, case.one.notes),
         tile=case.one.sizes,
         threads=_threads(case),
         halo={name: _halo(f) for name, f in boxes.items()},

@@ -63,8 +63,8 @@ def _with(per_let: Mapping[str, int], boxes: Mapping[str, Storage | None]) -> li
 
 def _loaded(case: Case) -> tuple[int, int] | None:
     """Bytes that a full tile loads, and bytes an output in an infinite tile."""
-    lets = {s.name for s in case.kernel.stages}
-    staged = [s for s in case.one.storage if s.where in ("shared", "registers") and s.tensor not in lets]
+    inputs = {t.name for t in case.inputs}
+    staged = [s for s in case.one.storage if s.where in ("shared", "registers") and s.tensor in inputs]
     if not staged:
         return _read(case)
     bytes = 0

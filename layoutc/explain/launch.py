@@ -9,6 +9,7 @@ import numpy as np
 
 from layoutc.explain.case import Case, places
 from layoutc.explain.records import Launch
+from layoutc.index import Int
 
 
 def launch(case: Case) -> Launch:
@@ -17,9 +18,11 @@ def launch(case: Case) -> Launch:
     if case.extents is None:
         return Launch(None, (one.threads,))
     counts, blocks = case.counts(case.extents), case.blocks(case.extents)
-    launched = prod(blocks) * one.threads
+    sharing = case.sharing(case.extents)
+    launched = prod(blocks) * sharing * one.threads
     active, in_last = _active(case, counts, blocks) if launched else (0, 0)
-    return Launch(blocks, (one.threads,), prod(blocks), launched, launched - active, in_last)
+    grid = blocks if one.sharing == Int(1) else (*blocks, sharing)
+    return Launch(grid, (one.threads,), prod(grid), launched, launched - active * sharing, in_last)
 
 
 def _active(case: Case, counts: tuple[int, ...], blocks: tuple[int, ...]) -> tuple[int, int]:

@@ -104,6 +104,7 @@ class Strategy:
     name: str
     cost: float
     rejected: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,8 @@ class Explained:
             "traffic": {t: asdict(f) for t, f in self.traffic.items()},
             "intensity": asdict(self.intensity),
             "redistribute": [moved(plan) for plan in self.redistributions],
-            "strategy": asdict(self.strategy) | {"rejected": [asdict(r) for r in self.strategy.rejected]},
+            "strategy": asdict(self.strategy) | {"rejected": [asdict(r) for r in self.strategy.rejected],
+                                                 "notes": list(self.strategy.notes)},
             **fuse,
         }
 
@@ -151,13 +153,13 @@ class Explained:
 def merged(passes: tuple[Explained, ...]) -> Explained:
     """Several passes as one.
 
-    Threads, launch and intensity are the first pass's; of each tensor the greatest halo and footprint; all masks,
-    items and redistributions; traffic summed over the launches, ``unique_bytes`` the greatest.
+    Threads, launch, intensity and strategy are the first pass's; of each tensor the greatest halo and footprint; all
+    masks, items and redistributions; traffic summed over the launches, ``unique_bytes`` the greatest.
     """
     first, *rest = passes
     for other in rest:
         first = replace(
-            first, outputs=first.outputs + other.outputs, tile=other.tile | first.tile,
+            first, outputs=tuple(dict.fromkeys(first.outputs + other.outputs)), tile=other.tile | first.tile,
             halo=_each(_wider, first.halo, other.halo), footprint=_each(_larger, first.footprint, other.footprint),
             masks=tuple(dict.fromkeys(first.masks + other.masks)),
             storage=Stored(first.storage.items + other.storage.items),

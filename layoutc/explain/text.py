@@ -60,7 +60,7 @@ def _strategy(strategy: Facts) -> list[str]:
     """What was taken, and of the others why not."""
     rows = [(strategy["name"], _cost(strategy["cost"]), "")]
     rows += [(f"not {r['strategy']}", _cost(r["cost"]), r["why"]) for r in strategy["rejected"]]
-    return _columns(rows)
+    return [*_columns(rows), *strategy["notes"]]
 
 
 def _cost(cost: float | None) -> str:

@@ -34,12 +34,18 @@ def traffic(case: Case, lanes: int, transaction: int) -> dict[str, Traffic]:
     """
     reads = _Reads(case) if case.extents is not None else None
     made: dict[str, Traffic] = {}
-    for tensor in (*case.inputs, *case.outputs):
+    for tensor in (*case.inputs, *case.stored):
         moved: Moved = (None, None, None)
         if reads is not None:
             moved = reads.written(tensor) if tensor in case.outputs else reads.of(tensor)
         sectors, utilization = transactions(case, tensor, lanes, transaction)
         made[tensor.name] = Traffic(*moved, sectors, transaction, utilization)
+    for argument in case.workspaces:
+        space = argument.workspace
+        bytes = None if case.extents is None else space.count.at(case.extents) * space.type.bytes
+        loaded = 0 if argument.writes else bytes
+        made[space.name] = Traffic(bytes, loaded, None if loaded is None else loaded // space.type.bytes, None,
+                                   transaction, None)
     return made
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutc.explain.case import Case, Column, places
+from layoutc.explain.lanes import first_subscripts
 from layoutc.explain.taps import Taps, taps_of
 from layoutc.plan.halo import Axis
 from layoutc.plan.loading import fill_vector, in_whole_vectors
@@ -90,15 +91,18 @@ def _accesses(case: Case, tensor: Tensor, extents: Mapping[str, int]) -> Iterato
     counts = case.counts(extents)
     candidates = [sorted({b for b in (0, 1, n // 2) if b < n}) for n in case.blocks(extents)]
     first_items = tuple(p[:, 0] for p in places(one))
-    taps, let = (None, None) if held is not None else _first_read(case, tensor, extents)
-    if tensor in case.inputs and held is None and (taps is None or taps.axes is None):
+    taps, let = (None, None) if held is not None or one.lanes else _first_read(case, tensor, extents)
+    if one.lanes is None and tensor in case.inputs and held is None and (taps is None or taps.axes is None):
         return
     finder = _Instruction(case, tensor, extents, dict(zip(one.indices, first_items, strict=True)), taps, let)
     ends = dict(zip(one.indices, counts, strict=True))
     chunks = {i: first for i, (first, *_) in case.chunks(extents).items()}
     for block in product(*candidates):
         begin = {i: b * t for i, b, t in zip(one.indices, block, one.tile, strict=True)} | chunks
-        yield finder.at(begin, ends, held)
+        access = finder.at(begin, ends, held) if one.lanes is None or tensor in case.outputs else finder.by_lanes(
+            begin, ends)
+        if access is not None:
+            yield access
 
 
 def _first_read(case: Case, tensor: Tensor, extents: Mapping[str, int]) -> tuple[Taps | None, Stage | None]:
@@ -136,6 +140,16 @@ class _Instruction:
             return self._inside(self._in_box(held, begin, vector), vector)
         return self._inside(tuple(_origin(a, begin, self.first) for a in held.axes or ()), held.vector)
 
+    def by_lanes(self, begin: Mapping[str, int], ends: Mapping[str, int]) -> Access | None:
+        """A thread's first read where several make an output together."""
+        at, active = self._outputs(begin, ends)
+        found = first_subscripts(self.case, self.tensor, self.extents, at)
+        if found is None:
+            return None
+        width = found[1] if self._most(self.tensor.name) >= found[1] else 1
+        access = self._inside(found[0], width)
+        return Access(access.subscripts, access.active & active, width)
+
     def _most(self, tensor: str) -> int:
         """Elements that an access of the tensor moves at most."""
         plan = self.case.plan
@@ -157,6 +171,8 @@ class _Instruction:
         if dealt is not None:
             return self._dealt_store(dealt, begin, ends)
         at, active = self._outputs(begin, ends)
+        if self.case.one.lanes is not None:
+            return Access(tuple(at.values()), active & _first_of_team(self.case), 1)
         width = self.case.one.vector if self._most(self.tensor.name) >= self.case.one.vector else 1
         return Access(tuple(at.values()), active, width)
 
@@ -196,6 +212,15 @@ class _Instruction:
         for number, (s, n) in enumerate(zip(subscripts, shape, strict=True)):
             active &= (s >= 0) & (s + (width if number == len(shape) - 1 else 1) <= n)
         return Access(subscripts, active, width)
+
+
+def _first_of_team(case: Case) -> Mask:
+    """The threads that store what their team makes: those of worker 0."""
+    one = case.one
+    assert one.lanes is not None
+    thread = np.arange(one.threads)
+    teams = one.threads // one.lanes.threads
+    return np.asarray(thread % one.lanes.threads == 0 if one.lanes.together else thread < teams)
 
 
 def _in_box(

@@ -136,6 +136,10 @@ class Frame:
         self._arguments += [(ExtentArgument(name), "Index", str(e)) for name, e in self.extents.items()]
         return places
 
+    def add_argument(self, argument: Argument, type: str, name: str) -> None:
+        """One more parameter, after those of the tensors and extents."""
+        self._arguments.append((argument, type, name))
+
     def _strides(self, t: Tensor) -> tuple[Expr, ...]:
         """One variable an axis; the last is 1 where it is known to be."""
         unit = self.signature.unit[self.signature.of(self.kernel, t.name)]

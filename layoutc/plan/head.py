@@ -15,6 +15,7 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
         tile = ", ".join(f"{plain(i)} {size}" for i, size in one.sizes.items()) or "one output"
         lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "
                      f"{one.items} output{'s' if one.items > 1 else ''} each, {one.layout}")
+        lines += one.notes
         if one.fusing is not None:
             halo = ", ".join(f"{plain(i)} [{low}, {high}]"
                              for i, (low, high) in zip(one.indices, one.fusing.halo, strict=True))

@@ -15,6 +15,7 @@ from layoutc.resolve import program as p
 
 if TYPE_CHECKING:
     from layoutc.plan.lower import Lowering
+    from layoutc.plan.reductions.parts import Cells
 
 UNROLLED = 64           # iterations of a nest of loops that are written out by the compiler
 
@@ -23,22 +24,23 @@ def reduce_value(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
     """The reduction's value; its loops are emitted."""
     into = accumulator(r, lowering.names)
     lowering.emit(*into.start)
-    _nest(lowering, r, r.binders, dict(env), into)
+    nest(lowering, r, r.binders, dict(env), into)
     return into.result
 
 
-def _nest(
-    lowering: Lowering, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], into: Accumulator
+def nest(
+    lowering: Lowering, r: p.Reduce, binders: tuple[p.Binder, ...], env: dict[str, Expr], into: Accumulator | Cells
 ) -> None:
+    """Loops over these binders, each point taken; the reduction's other binders stand in ``env``."""
     if not binders:
         take(lowering, r, env, into)
         return
     first, *rest = binders
     with loop(lowering, first, env, _is_unrolled(lowering, r, first)) as inner:
-        _nest(lowering, r, tuple(rest), inner, into)
+        nest(lowering, r, tuple(rest), inner, into)
 
 
-def take(lowering: Lowering, r: p.Reduce, env: Env, into: Accumulator) -> None:
+def take(lowering: Lowering, r: p.Reduce, env: Env, into: Accumulator | Cells) -> None:
     """The body's value where the binders have values, into the accumulator."""
     body = r.body
     if into.fused and isinstance(body, p.Binary) and body.op == "*":

@@ -13,6 +13,7 @@ from layoutc.plan.loops import reduce_value
 from layoutc.plan.medians import median
 from layoutc.plan.names import Names
 from layoutc.plan.places import InBox, InConstant, InGlobal, InRows, Place, across, between, constants, fold, row_major
+from layoutc.plan.reductions.found import Key, key_of
 from layoutc.plan.steps import Assign, Let, Step, Variable, When
 from layoutc.plan.values import (
     Choice,
@@ -59,6 +60,8 @@ class Lowering:
         self.local: dict[str, Expr] = {}        # a variable of the text in terms of the tile's origin
         self.items: dict[str, Expr] = {}        # a place in the tile in terms of thread and item
         self.limits: dict[str, Expr] = {}       # a variable of the text -> the extent it stays below
+        self.answers: dict[Key, Text] = {}      # reductions that are made already
+        self.runs: dict[tuple[str, tuple[Expr, ...]], Element] = {}     # elements that lie in registers
         self.made: dict[p.Reduce, Text] = {}    # reductions whose values are there already
         self._stages = {s.name: s for s in kernel.stages}
         self.unroll = unroll
@@ -144,7 +147,9 @@ class Lowering:
             case p.Reduce():
                 if self.made and v in self.made:
                     return self.made[v]
-                made = self.sums.value(v, env) if self.sums is not None else None
+                made = self.answers.get(key_of(v, env)) if self.answers else None
+                if made is None and self.sums is not None:
+                    made = self.sums.value(v, env)
                 return made if made is not None else reduce_value(self, v, env)
         assert_never(v)
 
@@ -168,6 +173,8 @@ class Lowering:
             self._subscript(i, env) if use else Int(0) for i, use in zip(read.indices, used, strict=True))
         if expanded:
             return self._stage(self._stages[read.tensor], subscripts, env)
+        if (read.tensor, subscripts) in self.runs:
+            return load(self.runs[read.tensor, subscripts], read.type)
         match place:
             case InConstant(array, type, extents):
                 return load(Element(array, row_major(subscripts, extents)), type)
@@ -259,7 +266,7 @@ class Lowering:
         outside: list[tuple[Expr, p.Value]] = []
         for subscript, n, (low, high) in zip(subscripts, extents, edges, strict=True):
             n_here = Call("i64", (n,)) if self._is_wide(subscript) else n
-            low, high = (None if safe else r for r, safe in zip((low, high), self._inside(subscript, n), strict=True))
+            low, high = (None if safe else r for r, safe in zip((low, high), self.is_inside(subscript, n), strict=True))
             folded.append(fold(subscript, n_here, low, high))
             for test, value in constants(subscript, n_here, low, high):
                 if outside and outside[-1][1] == value:
@@ -268,7 +275,7 @@ class Lowering:
                     outside.append((test, value))
         return folded, outside
 
-    def _inside(self, subscript: Expr, n: Expr) -> tuple[bool, bool]:
+    def is_inside(self, subscript: Expr, n: Expr) -> tuple[bool, bool]:
         """Whether the subscript is known not to be below 0, and to be below n."""
         low = subscript.interval[0]
         room = (n - 1 - greatest(subscript, self.limits)).interval[0]

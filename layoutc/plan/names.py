@@ -46,7 +46,7 @@ load store store_any shuffle word_of part_of place_of copy_async4 copy_async8 co
 copy_async_commit copy_async_wait
 mma_m16n8k16_f16 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 add sub mul neg mul_add floor_div floor_mod power
 minimum maximum minimum_number maximum_number clamp absolute sign is_nan is_inf order convert infinity
-not_a_number within nearest reflect mirror wrap
+not_a_number within nearest reflect mirror wrap first_least first_greatest add_compensated
 """)
 
 OURS = _words("thread item block interior")      # every kernel has them, under these names

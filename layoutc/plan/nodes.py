@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from layoutc.index import Expr
+from layoutc.index import Expr, Int
 from layoutc.plan.chunks import Chunk, origins_of
 from layoutc.plan.halo import Axis, Footprint
 from layoutc.plan.steps import File
@@ -79,7 +79,29 @@ class StrideArgument:
     axis: int
 
 
-Argument = TensorArgument | ConstantArgument | ExtentArgument | StrideArgument
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """An array between the passes of a call, allocated by the caller: nothing in it is defined before it is written."""
+
+    name: str
+    type: Type
+    count: Expr         # elements, over the spec's extent names
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceArgument:
+    """The address of a workspace."""
+
+    workspace: Workspace
+    writes: bool
+
+    @property
+    def tensor(self) -> str:
+        """It stands on a line of its own."""
+        return self.workspace.name
+
+
+Argument = TensorArgument | ConstantArgument | ExtentArgument | StrideArgument | WorkspaceArgument
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +148,17 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
+class Lanes:
+    """Threads of a block that make one output together, each taking elements that lie side by side."""
+
+    threads: int                        # an output
+    vector: int                         # elements side by side
+    along: str | None                   # the reduction's index on which they are neighbours; None: the outputs' own
+    together: bool = True               # they are neighbours in the block; else the block's teams are
+    share: int = 0                      # points after which another block takes the rest, of one range; 0: none does
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a strategy has no plan for some equations, or what its plan would cost."""
 
@@ -158,6 +191,10 @@ class Pass:
     accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
     fusing: Fusing | None = None        # several steps a launch
     access: int = 1                     # elements an access moves at most
+    kernel: Kernel | None = None        # as this pass sees it, where others made some of its values
+    sharing: Expr = Int(1)              # blocks that make one tile together, 0 where the pass is not needed
+    lanes: Lanes | None = None          # threads that make an output together
+    notes: tuple[str, ...] = ()         # for the head of the text
     strategy: str = "tile"
     cost: float = 0.0                   # in the units of ``layoutc.plan.cost``
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken

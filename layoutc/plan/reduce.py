@@ -9,6 +9,7 @@ from layoutc.plan.steps import Assign, Let, Steps, Variable, When
 from layoutc.plan.values import Function, Literal, Operation, Prefix, Text, register_type
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Reduce
+from layoutc.resolve.sharing import over_extents, shares_terms
 from layoutc.resolve.types import BOOL, I64, Type, compute_type
 
 NAMES = {
@@ -30,13 +31,16 @@ class Accumulator:
     first: str = ""     # argmin, argmax: a flag that is true until a value came
     best: str = ""
     here: str = ""      # the value that is compared with the best
+    lost: str = ""      # a float sum over extents: what its roundings add too much
 
     def take(self, value: Text, position: Text | None) -> Steps:
         """One more value, in binder order."""
         total = Held(self.name)
         match self.op:
+            case "sum" if self.lost:
+                taken: Text = Function("add_compensated", (total, value, Held(self.lost)))
             case "sum":
-                taken: Text = Operation("+", total, value) if self.type.is_float else Function("add", (total, value))
+                taken = Operation("+", total, value) if self.type.is_float else Function("add", (total, value))
             case "prod":
                 taken = Operation("*", total, value) if self.type.is_float else Function("mul", (total, value))
             case "min" | "max":
@@ -94,7 +98,12 @@ def accumulator(r: Reduce, names: Names) -> Accumulator:
             identity = Literal(False, BOOL)
         case _:
             identity = zero(r.type)
-    return Accumulator(r.op, r.type, name, (Variable(held, name, identity),), Held(name), fused=r.op == "sum")
+    start = (Variable(held, name, identity),)
+    if r.op == "sum" and r.type.is_float and over_extents(r) and not shares_terms(r):
+        lost = names.take("lost")
+        start = (*start, Variable(held, lost, identity))
+        return Accumulator(r.op, r.type, name, start, Held(name), lost=lost)
+    return Accumulator(r.op, r.type, name, start, Held(name), fused=r.op == "sum")
 
 
 def zero(type: Type) -> Literal:

@@ -119,6 +119,28 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Strided:
+    """From ``first`` to below ``high`` in steps; ``unroll``: rounds that are written out together, 0: as they come."""
+
+    unroll: int
+    type: str
+    name: str
+    first: Expr
+    high: Text
+    step: Expr
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Halving:
+    """``first``, then half of it, down to 1."""
+
+    name: str
+    first: int
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
 class Tiles:
     """Each block takes every ``gridDim.x``-th tile, beginning with its own."""
 
@@ -221,7 +243,7 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Rounds | Tiles
-    | When | Either | Network | Note | Blank | DeviceFunction | Inlined | Function | Header | File
+    Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Rounds | Strided
+    | Halving | Tiles | When | Either | Network | Note | Blank | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]

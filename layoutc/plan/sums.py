@@ -28,8 +28,8 @@ class Sum:
         """The accumulator of the item in hand."""
         if not several:
             return self.into
-        first, best = (f"{name}[item]" if name else "" for name in (self.into.first, self.into.best))
-        return replace(self.into, name=f"{self.into.name}[item]", first=first, best=best)
+        first, best, lost = (f"{n}[item]" if n else "" for n in (self.into.first, self.into.best, self.into.lost))
+        return replace(self.into, name=f"{self.into.name}[item]", first=first, best=best, lost=lost)
 
 
 class Sums:
@@ -85,7 +85,7 @@ class Sums:
         made = Sum(r, {**self._frame.extents, **stands}, accumulator(r, self._frame.names))
         for number, other in enumerate(self.found):
             if (other.reduce, other.env) == (made.reduce, made.env):
-                for name in (made.into.name, made.into.best, made.into.first, made.into.here):
+                for name in (made.into.name, made.into.best, made.into.first, made.into.here, made.into.lost):
                     self._frame.names.release(name)
                 return number
         self.found.append(made)

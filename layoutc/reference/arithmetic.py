@@ -32,13 +32,18 @@ class Block(Generic[V]):
 
 @dataclass(frozen=True, slots=True)
 class Reduction(Generic[V]):
-    """A reduction with at least one point. ``ordered``: only the order of the binders is meant."""
+    """A reduction with at least one point.
+
+    ``ordered``: only the order of the binders is meant; ``paired``: in any order, but with no longer a chain of
+    roundings than a sum of pairs has, blocks of ``PAIRED_FROM`` terms aside.
+    """
 
     op: str
     body: Type
     type: Type
     ordered: bool
     blocks: Iterable[Block[V]]
+    paired: bool = False
 
 
 class Arithmetic(Protocol[V]):

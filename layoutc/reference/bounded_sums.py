@@ -13,19 +13,23 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 
+PAIRED_FROM = 128       # terms that may be added one after another
+
+
 class SumBounds:
     """What a sum of floats may be in any order, its products fused or rounded.
 
-    Of n terms t: |error| <= g(n + 1) * sum|t| with g(k) = k*u / (1 - k*u) (N. Higham, "Accuracy and Stability
-    of Numerical Algorithms", 2nd ed., 4.2; one more rounding for each product), and as much again in f64 for the
-    sums that are made here. Whole numbers that add up below 1/u are exact.
+    Of n terms t: |error| <= g(d + 1) * sum|t| with g(k) = k*u / (1 - k*u) (N. Higham, "Accuracy and Stability
+    of Numerical Algorithms", 2nd ed., 4.2; one more rounding for each product), where d is how often a term is
+    rounded: n, or of a ``paired`` sum 128 + log2(n / 128), that of pairs of blocks of 128 terms. To that comes the
+    error of the sums that are made here, in the widest float there is. Whole numbers that add up below 1/u are exact.
     """
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self._dtype = dtype
+    def __init__(self, dtype: np.dtype[Any], paired: bool) -> None:
+        self._dtype, self._paired = dtype, paired
         self._points = 0
         self._whole = True
-        self._sums: list[Array] = [np.asarray(0.0)] * 3             # of the low ends, the high ends, the sizes
+        self._sums: list[Array] = [np.asarray(np.longdouble(0))] * 3    # of the low ends, the high ends, the sizes
         self._infinite: list[Mask] = [np.asarray(False)] * 4        # certain -inf, +inf; possible -inf, +inf
         self._nan: list[Mask] = [np.asarray(False)] * 2             # certain, possible
 
@@ -39,13 +43,15 @@ class SumBounds:
         low, high = (np.where(np.isfinite(end), end, 0.0) for end in (terms.low, terms.high))
         self._whole = self._whole and bool(((low == np.rint(low)) & (high == np.rint(high))).all())
         parts = (low, high, np.maximum(np.abs(low), np.abs(high)))
-        self._sums = [total + part.sum(axis=0) for total, part in zip(self._sums, parts, strict=True)]
+        self._sums = [total + part.sum(axis=0, dtype=np.longdouble)
+                      for total, part in zip(self._sums, parts, strict=True)]
 
     def result(self) -> Enclosure:
         """What the sum may be, in its own dtype."""
         low, high, size = self._sums
         unit = float(np.finfo(self._dtype).eps) / 2
-        roundings = (self._points + 1) * (unit + 2.0**-52)
+        own = float(np.finfo(np.longdouble).eps)
+        roundings = (self._depth() + 1) * unit + (self._points + 1) * own + 2.0**-53
         growth = roundings / (1 - roundings) if roundings < 0.5 else np.inf
         least = float(np.finfo(self._dtype).smallest_subnormal)
         slack = np.where(size > 0, growth * size, 0.0) + self._points * least
@@ -60,6 +66,12 @@ class SumBounds:
         void = self._nan[0] | (certainly_low & certainly_high)
         low, high = (np.where(void, np.nan, end) for end in (low, high))
         return outward(low, high, self._dtype, self._nan[1] | (possibly_low & possibly_high))
+
+    def _depth(self) -> int:
+        """The most roundings that a term goes through."""
+        if not self._paired or self._points <= PAIRED_FROM:
+            return self._points
+        return PAIRED_FROM + (-(-self._points // PAIRED_FROM) - 1).bit_length()
 
 
 class ProductBounds:

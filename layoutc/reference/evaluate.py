@@ -48,6 +48,7 @@ from layoutc.resolve.program import (
     Value,
     Where,
 )
+from layoutc.resolve.sharing import over_extents, shares_terms
 from layoutc.resolve.types import BOOL, I64
 
 Array = NDArray[Any]
@@ -266,9 +267,10 @@ class Evaluation(Generic[V]):
             if reduce.op in WITHOUT_IDENTITY:
                 raise LayoutcError([Diagnostic("empty-reduction", f"`{reduce.op}` of nothing has no value")])
             return self._arithmetic.constant(IDENTITIES[reduce.op], reduce.type)
-        ordered = all(isinstance(b.low, Const) and isinstance(b.high, Const) for b in reduce.binders)
+        ordered = not over_extents(reduce)
+        paired = not ordered and not shares_terms(reduce)
         blocks = self._blocks(reduce, ranges, scope)
-        return self._arithmetic.reduce(Reduction(reduce.op, reduce.body.type, reduce.type, ordered, blocks))
+        return self._arithmetic.reduce(Reduction(reduce.op, reduce.body.type, reduce.type, ordered, blocks, paired))
 
     def _blocks(self, reduce: Reduce, ranges: list[tuple[int, int]], scope: Scope) -> Iterator[Block[V]]:
         lengths = [high - low for low, high in ranges]

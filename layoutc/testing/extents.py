@@ -12,6 +12,7 @@ from layoutc.plan.nodes import Pass, Plan
 from layoutc.reference.boxes import binder_ranges
 from layoutc.resolve.binding import check_call, tensor_shape
 from layoutc.resolve.program import Extent, Kernel, Reduce, Value
+from layoutc.resolve.trees import parts
 
 SMALL = (0, 1, 2, 3, 4, 5, 7)
 MOST_TRIED = 150            # combinations looked at
@@ -85,7 +86,16 @@ def _of_pass(extent: str, kernel: Kernel, one: Pass) -> set[int]:
             if footprint.tensor in measured and extent in extents_in(measured[footprint.tensor][number]):
                 box = axis.extent(sizes[axis.index]) if axis.index is not None else 1
                 found |= {-axis.low, axis.high, axis.high - axis.low + 1, box}
+    if one.lanes is not None and any(extent in extents_in(end) for end in _ends(kernel)):
+        found |= {one.lanes.vector, one.lanes.threads * one.lanes.vector, one.lanes.share}
     return found
+
+
+def _ends(kernel: Kernel) -> list[Value]:
+    """Where the ranges of reductions begin and end."""
+    roots = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]
+    values = [v for root in roots for v in parts(root)]
+    return [end for v in values if isinstance(v, Reduce) for b in v.binders for end in (b.low, b.high)]
 
 
 def extents_in(value: Value) -> set[str]:

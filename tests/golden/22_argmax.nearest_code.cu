@@ -1,42 +1,115 @@
 // nearest_code, schedule: chosen by the compiler
-// which: tile i 1024; 256 threads, 4 outputs each, (256,4):(1,256)
+// which: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// 512 threads an output; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum((M + 8191) / 8192, 1)
 // x: global memory
 // code: global memory
+// shared memory: 192 bytes
+// which: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(256) nearest_code(
+KERNEL(512) nearest_code(
     In<float> x, Index x_stride_0,
     In<float> code, Index code_stride_0,
     Out<i64> which,
-    Index N, Index C, Index M
+    Index N, Index C, Index M,
+    Out<float> nearest_code_best,
+    Out<i64> nearest_code_place
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index tile_i = block * 1024;
-    UNROLL
-    for (int item = 0; item < 4; ++item) {
-        const int item_i = item * 256 + thread;
-        const Index i = tile_i + item_i;
-        if (i < N) {
-            float best = 0.0f;
-            i64 place = 0ll;
-            bool none_yet = true;
-            for (Index m = 0; m < M; ++m) {
-                float sum = 0.0f;
-                for (Index c = 0; c < C; ++c) {
-                    const float square_of = x[i * x_stride_0 + c] - code[m * code_stride_0 + c];
-                    sum = sum + square_of * square_of;
-                }
-                const float best_here = sum;
-                if (none_yet || (best_here < best || is_nan(best_here) && !is_nan(best))) {
-                    best = best_here;
-                    place = i64(m);
-                    none_yet = false;
-                }
-            }
-            which[i] = place;
+    const Index parts = maximum((M + 8191) / 8192, 1);
+    const Index part = block % parts;
+    const Index i = block / parts;
+    float best = infinity<float>();
+    i64 place = 9223372036854775807ll;
+    for (Index m = part * 512 + thread; m < M; m += parts * 512) {
+        float sum = 0.0f;
+        for (Index c = 0; c < C; ++c) {
+            const float square_of = x[i * x_stride_0 + c] - code[m * code_stride_0 + c];
+            sum = sum + square_of * square_of;
         }
+        const float best_there = sum;
+        const i64 place_there = i64(m);
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float best_there = shuffle(0xffffffffu, best, lane ^ distance, 32);
+        const i64 place_there = shuffle(0xffffffffu, place, lane ^ distance, 32);
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    SHARED(float, best_of_warp, 16);
+    SHARED(i64, place_of_warp, 16);
+    if (lane == 0) {
+        best_of_warp[thread / 32] = best;
+        place_of_warp[thread / 32] = place;
+    }
+    __syncthreads();
+    best = best_of_warp[lane % 16];
+    place = place_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const float best_there = shuffle(0xffffffffu, best, lane ^ distance, 16);
+        const i64 place_there = shuffle(0xffffffffu, place, lane ^ distance, 16);
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    if (thread == 0) {
+        if (parts == 1) {
+            which[i] = place;
+        } else {
+            nearest_code_best[i * parts + part] = best;
+            nearest_code_place[i * parts + part] = place;
+        }
+    }
+}
+
+KERNEL(512) nearest_code_joined(
+    Out<i64> which,
+    Index N, Index C, Index M,
+    In<float> nearest_code_best,
+    In<i64> nearest_code_place
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    float best = infinity<float>();
+    i64 place = 9223372036854775807ll;
+    const Index parts = maximum((M + 8191) / 8192, 1);
+    const Index part_end = i < N ? parts : 0;
+    UNROLL_BY(4)
+    for (Index part = worker; part < part_end; part += 32) {
+        const float best_there = nearest_code_best[i * parts + part];
+        const i64 place_there = nearest_code_place[i * parts + part];
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float best_there = shuffle(0xffffffffu, best, worker ^ distance, 32);
+        const i64 place_there = shuffle(0xffffffffu, place, worker ^ distance, 32);
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    if (worker == 0 && i < N) {
+        which[i] = place;
     }
 }

@@ -1,28 +1,97 @@
 // row_max, schedule: chosen by the compiler
-// m: tile i 1024; 256 threads, 4 outputs each, (256,4):(1,256)
+// m: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1)
 // x: global memory
+// shared memory: 64 bytes
+// m: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(256) row_max(
+KERNEL(512) row_max(
     In<float> x, Index x_stride_0,
     Out<float> m,
-    Index H, Index W
+    Index H, Index W,
+    Out<float> row_max_greatest
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index tile_i = block * 1024;
+    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
+    const Index part = block % parts;
+    const Index i = block / parts;
+    float greatest_run[4];
     UNROLL
-    for (int item = 0; item < 4; ++item) {
-        const int item_i = item * 256 + thread;
-        const Index i = tile_i + item_i;
-        if (i < H) {
-            float greatest = -infinity<float>();
-            for (Index j = 0; j < W; ++j) {
-                greatest = maximum(greatest, x[i * x_stride_0 + j]);
-            }
-            m[i] = greatest;
+    for (int element = 0; element < 4; ++element) {
+        greatest_run[element] = -infinity<float>();
+    }
+    const Index j_whole = W / 4 * 4;
+    UNROLL_BY(4)
+    for (Index j = part * 2048 + thread * 4; j < j_whole; j += parts * 2048) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            greatest_run[element] = maximum(greatest_run[element], x_run[element]);
         }
+    }
+    for (Index j = j_whole + thread + part * 512; j < W; j += parts * 512) {
+        greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
+    }
+    float greatest = greatest_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        greatest = maximum(greatest, greatest_run[element]);
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 32);
+        greatest = maximum(greatest, greatest_there);
+    }
+    SHARED(float, greatest_of_warp, 16);
+    if (lane == 0) {
+        greatest_of_warp[thread / 32] = greatest;
+    }
+    __syncthreads();
+    greatest = greatest_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 16);
+        greatest = maximum(greatest, greatest_there);
+    }
+    if (thread == 0) {
+        if (parts == 1) {
+            m[i] = greatest;
+        } else {
+            row_max_greatest[i * parts + part] = greatest;
+        }
+    }
+}
+
+KERNEL(512) row_max_joined(
+    Out<float> m,
+    Index H, Index W,
+    In<float> row_max_greatest
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    float greatest = -infinity<float>();
+    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
+    const Index part_end = i < H ? parts : 0;
+    UNROLL_BY(4)
+    for (Index part = worker; part < part_end; part += 32) {
+        const float greatest_there = row_max_greatest[i * parts + part];
+        greatest = maximum(greatest, greatest_there);
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, worker ^ distance, 32);
+        greatest = maximum(greatest, greatest_there);
+    }
+    if (worker == 0 && i < H) {
+        m[i] = greatest;
     }
 }

@@ -1,46 +1,190 @@
 // tests, schedule: chosen by the compiler
-// some, every, how_many, times: tile i 1024; 256 threads, 4 outputs each, (256,4):(1,256)
+// some, every, how_many, times: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1)
 // x: global memory
+// shared memory: 224 bytes
+// some, every, how_many, times: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(256) tests(
+KERNEL(512) tests(
     In<float> x, Index x_stride_0,
     Out<bool> some,
     Out<bool> every,
     Out<i64> how_many,
     Out<float> times,
-    Index H, Index W
+    Index H, Index W,
+    Out<bool> tests_found,
+    Out<bool> tests_held,
+    Out<i64> tests_count,
+    Out<float> tests_product
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index tile_i = block * 1024;
+    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
+    const Index part = block % parts;
+    const Index i = block / parts;
+    bool found_run[4];
     UNROLL
-    for (int item = 0; item < 4; ++item) {
-        const int item_i = item * 256 + thread;
-        const Index i = tile_i + item_i;
-        if (i < H) {
-            bool found = false;
-            for (Index j = 0; j < W; ++j) {
-                found = found || x[i * x_stride_0 + j] > 0.0f;
-            }
-            bool held = true;
-            for (Index j = 0; j < W; ++j) {
-                held = held && x[i * x_stride_0 + j] > 0.0f;
-            }
-            i64 count = 0ll;
-            for (Index j = 0; j < W; ++j) {
-                count = count + i64(x[i * x_stride_0 + j] > 0.0f);
-            }
-            float product = 1.0f;
-            for (Index j = 0; j < W; ++j) {
-                product = product * x[i * x_stride_0 + j];
-            }
+    for (int element = 0; element < 4; ++element) {
+        found_run[element] = false;
+    }
+    bool held_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        held_run[element] = true;
+    }
+    i64 count_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        count_run[element] = 0ll;
+    }
+    float product_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        product_run[element] = 1.0f;
+    }
+    const Index j_whole = W / 4 * 4;
+    UNROLL_BY(4)
+    for (Index j = part * 2048 + thread * 4; j < j_whole; j += parts * 2048) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            found_run[element] = found_run[element] || x_run[element] > 0.0f;
+            held_run[element] = held_run[element] && x_run[element] > 0.0f;
+            count_run[element] = add(count_run[element], i64(x_run[element] > 0.0f));
+            product_run[element] = product_run[element] * x_run[element];
+        }
+    }
+    for (Index j = j_whole + thread + part * 512; j < W; j += parts * 512) {
+        found_run[0] = found_run[0] || x[i * x_stride_0 + j] > 0.0f;
+        held_run[0] = held_run[0] && x[i * x_stride_0 + j] > 0.0f;
+        count_run[0] = add(count_run[0], i64(x[i * x_stride_0 + j] > 0.0f));
+        product_run[0] = product_run[0] * x[i * x_stride_0 + j];
+    }
+    bool found = found_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        found = found || found_run[element];
+    }
+    bool held = held_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        held = held && held_run[element];
+    }
+    i64 count = count_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        count = add(count, count_run[element]);
+    }
+    float product = product_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        product = product * product_run[element];
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const bool found_there = shuffle(0xffffffffu, found, lane ^ distance, 32);
+        found = found || found_there;
+        const bool held_there = shuffle(0xffffffffu, held, lane ^ distance, 32);
+        held = held && held_there;
+        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 32);
+        count = add(count, count_there);
+        const float product_there = shuffle(0xffffffffu, product, lane ^ distance, 32);
+        product = product * product_there;
+    }
+    SHARED(bool, found_of_warp, 16);
+    SHARED(bool, held_of_warp, 16);
+    SHARED(i64, count_of_warp, 16);
+    SHARED(float, product_of_warp, 16);
+    if (lane == 0) {
+        found_of_warp[thread / 32] = found;
+        held_of_warp[thread / 32] = held;
+        count_of_warp[thread / 32] = count;
+        product_of_warp[thread / 32] = product;
+    }
+    __syncthreads();
+    found = found_of_warp[lane % 16];
+    held = held_of_warp[lane % 16];
+    count = count_of_warp[lane % 16];
+    product = product_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const bool found_there = shuffle(0xffffffffu, found, lane ^ distance, 16);
+        found = found || found_there;
+        const bool held_there = shuffle(0xffffffffu, held, lane ^ distance, 16);
+        held = held && held_there;
+        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 16);
+        count = add(count, count_there);
+        const float product_there = shuffle(0xffffffffu, product, lane ^ distance, 16);
+        product = product * product_there;
+    }
+    if (thread == 0) {
+        if (parts == 1) {
             some[i] = found;
             every[i] = held;
             how_many[i] = count;
             times[i] = product;
+        } else {
+            tests_found[i * parts + part] = found;
+            tests_held[i * parts + part] = held;
+            tests_count[i * parts + part] = count;
+            tests_product[i * parts + part] = product;
         }
+    }
+}
+
+KERNEL(512) tests_joined(
+    Out<bool> some,
+    Out<bool> every,
+    Out<i64> how_many,
+    Out<float> times,
+    Index H, Index W,
+    In<bool> tests_found,
+    In<bool> tests_held,
+    In<i64> tests_count,
+    In<float> tests_product
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    bool found = false;
+    bool held = true;
+    i64 count = 0ll;
+    float product = 1.0f;
+    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
+    const Index part_end = i < H ? parts : 0;
+    UNROLL_BY(4)
+    for (Index part = worker; part < part_end; part += 32) {
+        const bool found_there = tests_found[i * parts + part];
+        found = found || found_there;
+        const bool held_there = tests_held[i * parts + part];
+        held = held && held_there;
+        const i64 count_there = tests_count[i * parts + part];
+        count = add(count, count_there);
+        const float product_there = tests_product[i * parts + part];
+        product = product * product_there;
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const bool found_there = shuffle(0xffffffffu, found, worker ^ distance, 32);
+        found = found || found_there;
+        const bool held_there = shuffle(0xffffffffu, held, worker ^ distance, 32);
+        held = held && held_there;
+        const i64 count_there = shuffle(0xffffffffu, count, worker ^ distance, 32);
+        count = add(count, count_there);
+        const float product_there = shuffle(0xffffffffu, product, worker ^ distance, 32);
+        product = product * product_there;
+    }
+    if (worker == 0 && i < H) {
+        some[i] = found;
+        every[i] = held;
+        how_many[i] = count;
+        times[i] = product;
     }
 }

@@ -1,18 +1,105 @@
 // total, schedule: chosen by the compiler
-// s: tile one output; 1 threads, 1 output each, (1,1):(1,1)
+// s: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum((N / 4 + 8191) / 8192, 1)
 // x: global memory
+// shared memory: 64 bytes
+// s: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// joins what several blocks have of an output: 512 threads an output; they meet by shuffles, then through shared memory
+// shared memory: 64 bytes
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(1) total(
+KERNEL(512) total(
     In<float> x,
     Out<float> s,
-    Index N
+    Index N,
+    Out<float> total_sum
 ) {
-    float sum = 0.0f;
-    for (Index i = 0; i < N; ++i) {
-        sum = sum + x[i];
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index parts = maximum((N / 4 + 8191) / 8192, 1);
+    float sum_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        sum_run[element] = 0.0f;
     }
-    s[0] = sum;
+    const Index i_whole = N / 4 * 4;
+    UNROLL_BY(4)
+    for (Index i = block * 2048 + thread * 4; i < i_whole; i += parts * 2048) {
+        const Pack<float, 4> x_run = load<4>(x + i);
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            sum_run[element] = sum_run[element] + x_run[element];
+        }
+    }
+    for (Index i = i_whole + thread + block * 512; i < N; i += parts * 512) {
+        sum_run[0] = sum_run[0] + x[i];
+    }
+    float sum = sum_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        sum = sum + sum_run[element];
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
+        sum = sum + sum_there;
+    }
+    SHARED(float, sum_of_warp, 16);
+    if (lane == 0) {
+        sum_of_warp[thread / 32] = sum;
+    }
+    __syncthreads();
+    sum = sum_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 16);
+        sum = sum + sum_there;
+    }
+    if (thread == 0) {
+        if (parts == 1) {
+            s[0] = sum;
+        } else {
+            total_sum[block] = sum;
+        }
+    }
+}
+
+KERNEL(512) total_joined(
+    Out<float> s,
+    Index N,
+    In<float> total_sum
+) {
+    const int thread = threadIdx.x;
+    float sum = 0.0f;
+    float lost = 0.0f;
+    const Index parts = maximum((N / 4 + 8191) / 8192, 1);
+    UNROLL_BY(4)
+    for (Index part = thread; part < parts; part += 512) {
+        const float sum_there = total_sum[part];
+        sum = add_compensated(sum, sum_there, lost);
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
+        sum = sum + sum_there;
+    }
+    SHARED(float, sum_of_warp, 16);
+    if (lane == 0) {
+        sum_of_warp[thread / 32] = sum;
+    }
+    __syncthreads();
+    sum = sum_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 16);
+        sum = sum + sum_there;
+    }
+    if (thread == 0) {
+        s[0] = sum;
+    }
 }

@@ -2,8 +2,14 @@
 // after: tile i 4, j 1024; 128 threads, 32 outputs each, (128,(8,4)):(8,(1,1024))
 // around: 1 x 8 in registers; halo i [0, 0], j [0, 0]
 // cell: 4 x 24 in registers; halo i [1, 1], j [1, 1]
-// living: tile one output; 1 threads, 1 output each, (1,1):(1,1)
+// living: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// 512 threads an output, 16 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1)
 // cell: global memory
+// shared memory: 128 bytes
+// living: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// joins what several blocks have of an output: 512 threads an output; they meet by shuffles, then through shared memory
+// shared memory: 128 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -120,16 +126,120 @@ KERNEL(128) life(
     }
 }
 
-KERNEL(1) life_living(
+KERNEL(512) life_living(
     In<u8> cell, Index cell_stride_0,
     Out<i64> living,
-    Index H, Index W
+    Index H, Index W,
+    Out<i64> life_living_count
 ) {
-    i64 count = 0ll;
-    for (Index i = 0; i < H; ++i) {
-        for (Index j = 0; j < W; ++j) {
-            count = count + i64(int(cell[i * cell_stride_0 + j]) == 1);
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index parts = maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1);
+    i64 count_run[16];
+    UNROLL
+    for (int element = 0; element < 16; ++element) {
+        count_run[element] = 0ll;
+    }
+    const Index j_whole = W / 16 * 16;
+    const Index j_count = j_whole / 16;
+    const i64 runs = i64(H) * j_count;
+    Index i = floor_div(i64(block) * 512 + thread, maximum(j_count, 1));
+    const Index i_step = floor_div(i64(parts) * 512, maximum(j_count, 1));
+    Index j_run = floor_mod(i64(block) * 512 + thread, maximum(j_count, 1));
+    const Index j_run_step = floor_mod(i64(parts) * 512, maximum(j_count, 1));
+    UNROLL_BY(4)
+    for (i64 run = i64(block) * 512 + thread; run < runs; run += i64(parts) * 512) {
+        const Index j = j_run * 16;
+        const Pack<u8, 16> cell_run = load<16>(cell + (i * cell_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 16; ++element) {
+            count_run[element] = add(count_run[element], i64(int(cell_run[element]) == 1));
+        }
+        i = i + i_step;
+        j_run = j_run + j_run_step;
+        if (j_run >= j_count) {
+            j_run = j_run - j_count;
+            i = i + 1;
         }
     }
-    living[0] = count;
+    const Index j_count_2 = W - j_whole;
+    const i64 runs_2 = i64(H) * j_count_2;
+    Index i_2 = floor_div(i64(block) * 512 + thread, maximum(j_count_2, 1));
+    const Index i_2_step = floor_div(i64(parts) * 512, maximum(j_count_2, 1));
+    Index j_place = floor_mod(i64(block) * 512 + thread, maximum(j_count_2, 1));
+    const Index j_place_step = floor_mod(i64(parts) * 512, maximum(j_count_2, 1));
+    for (i64 run = i64(block) * 512 + thread; run < runs_2; run += i64(parts) * 512) {
+        const Index j = j_whole + j_place;
+        count_run[0] = add(count_run[0], i64(int(cell[i_2 * cell_stride_0 + j]) == 1));
+        i_2 = i_2 + i_2_step;
+        j_place = j_place + j_place_step;
+        if (j_place >= j_count_2) {
+            j_place = j_place - j_count_2;
+            i_2 = i_2 + 1;
+        }
+    }
+    i64 count = count_run[0];
+    UNROLL
+    for (int element = 1; element < 16; ++element) {
+        count = add(count, count_run[element]);
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 32);
+        count = add(count, count_there);
+    }
+    SHARED(i64, count_of_warp, 16);
+    if (lane == 0) {
+        count_of_warp[thread / 32] = count;
+    }
+    __syncthreads();
+    count = count_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 16);
+        count = add(count, count_there);
+    }
+    if (thread == 0) {
+        if (parts == 1) {
+            living[0] = count;
+        } else {
+            life_living_count[block] = count;
+        }
+    }
+}
+
+KERNEL(512) life_living_joined(
+    Out<i64> living,
+    Index H, Index W,
+    In<i64> life_living_count
+) {
+    const int thread = threadIdx.x;
+    i64 count = 0ll;
+    const Index parts = maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1);
+    UNROLL_BY(4)
+    for (Index part = thread; part < parts; part += 512) {
+        const i64 count_there = life_living_count[part];
+        count = add(count, count_there);
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 32);
+        count = add(count, count_there);
+    }
+    SHARED(i64, count_of_warp, 16);
+    if (lane == 0) {
+        count_of_warp[thread / 32] = count;
+    }
+    __syncthreads();
+    count = count_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 16);
+        count = add(count, count_there);
+    }
+    if (thread == 0) {
+        living[0] = count;
+    }
 }

@@ -1,0 +1,117 @@
+"""The reductions over extents that all threads of a team reach together, those first that others need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from layoutc.index import Binary, Call, Expr, Name, Select
+from layoutc.plan.halo import Env, as_index, children
+from layoutc.resolve.program import Equation, Kernel, Read, Reduce, Value
+from layoutc.resolve.sharing import free_indices, over_extents
+
+Key = tuple[Reduce, tuple[tuple[str, Expr], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A reduction at a place; ``level``: how many others must be made one after another before it."""
+
+    reduce: Reduce
+    at: tuple[tuple[str, Expr], ...]    # what stands for the indices that it depends on
+    level: int
+
+    @property
+    def key(self) -> Key:
+        """What tells its value from others."""
+        return self.reduce, self.at
+
+
+def key_of(reduce: Reduce, env: Env) -> Key:
+    """A reduction where indices stand for these expressions."""
+    return reduce, tuple((name, env[name]) for name in sorted(free_indices(reduce)))
+
+
+def find(kernel: Kernel, equations: Sequence[Equation], env: Env) -> tuple[Found, ...]:
+    """Every reduction over extents outside of loops of other reductions, or that such a loop does not change.
+
+    ``env`` holds the extents and the equations' indices. Reductions inside lets with edges are left out: not every
+    thread may need those.
+    """
+    finder = _Finder(kernel, env)
+    for equation in equations:
+        finder.visit(equation.value, env, frozenset())
+    return tuple(sorted(finder.found.values(), key=lambda f: f.level))
+
+
+class _Finder:
+    def __init__(self, kernel: Kernel, env: Env) -> None:
+        self.found: dict[Key, Found] = {}
+        self._stages = {s.name: s for s in kernel.stages}
+        self._extents = {e: env[e] for e in kernel.extents}
+        self._fresh = count()
+
+    def visit(self, value: Value, env: Env, moving: frozenset[str]) -> int:
+        """Notes what is found; how many reductions one after another the value needs.
+
+        ``moving`` are the variables of the loops around it.
+        """
+        match value:
+            case Reduce():
+                return self._reduce(value, env, moving)
+            case Read(tensor, indices) if tensor in self._stages and not self._stages[tensor].edges:
+                stage = self._stages[tensor]
+                places = [as_index(i, env) for i in indices]
+                if None in places:
+                    return 0
+                at = {i: e for i, e in zip(stage.indices, places, strict=True) if e is not None}
+                return self.visit(stage.value, {**self._extents, **at}, moving)
+        return max((self.visit(child, env, moving) for child in children(value)), default=0)
+
+    def _reduce(self, reduce: Reduce, env: Env, moving: frozenset[str]) -> int:
+        inner = dict(env)
+        loops = set(moving)
+        for b in reduce.binders:
+            name = f"{b.name}#{next(self._fresh)}"
+            inner[b.name] = Name(name)
+            loops.add(name)
+        key = key_of(reduce, env)
+        known = self.found.get(key)
+        if known is not None:
+            return known.level + 1
+        level = self.visit(reduce.body, inner, frozenset(loops))
+        if not over_extents(reduce) or any(names_in(e) & moving for _, e in key[1]):
+            return level
+        self.found[key] = Found(reduce, key[1], level)
+        return level + 1
+
+
+def names_in(e: Expr) -> frozenset[str]:
+    """The variables of an index expression."""
+    match e:
+        case Name(id):
+            return frozenset({id})
+        case Binary(_, a, b):
+            return names_in(a) | names_in(b)
+        case Select(test, yes, no):
+            return names_in(test) | names_in(yes) | names_in(no)
+        case Call(_, arguments):
+            return frozenset().union(*map(names_in, arguments))
+    return frozenset()
+
+
+def replaced(value: Value, made: Mapping[Reduce, Value]) -> Value:
+    """A value in which other values stand for some reductions."""
+    from dataclasses import fields, is_dataclass, replace
+
+    if isinstance(value, Reduce) and value in made:
+        return made[value]
+    changes: dict[str, object] = {}
+    for f in fields(value):
+        part = getattr(value, f.name)
+        if isinstance(part, tuple) and f.name in ("indices", "arguments"):
+            changes[f.name] = tuple(replaced(v, made) for v in part)
+        elif is_dataclass(part) and f.name in ("left", "right", "operand", "test", "yes", "no", "body"):
+            changes[f.name] = replaced(part, made)  # type: ignore[arg-type]
+    return replace(value, **changes) if changes else value  # type: ignore[arg-type]

@@ -1,0 +1,109 @@
+"""Reductions over the same ranges: which points a team walks for all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from layoutc.index import Call, Expr, Int, Name, not_negative, terms
+from layoutc.plan.halo import Env, as_index, children
+from layoutc.plan.reductions.course import Digit
+from layoutc.plan.reductions.found import Found
+from layoutc.resolve.program import Binder, Const, Kernel, Read, Reduce, Value
+
+INNER_POINTS = 64       # of constant ranges, which each thread walks by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Reductions of one level whose walked ranges are the same."""
+
+    members: tuple[Found, ...]
+    digits: tuple[Digit, ...]           # in the order of the walk, the fastest last
+    order: tuple[int, ...]              # which of a member's walked binders each digit is
+
+
+def walked(reduce: Reduce) -> tuple[Binder, ...]:
+    """The binders that a team walks together; short constant ranges are left to each thread."""
+    points = prod(filter(None, map(_points, reduce.binders)))
+    return tuple(b for b in reduce.binders if _points(b) is None) if points <= INNER_POINTS else reduce.binders
+
+
+def _points(binder: Binder) -> int | None:
+    """Of a constant range how many places it has."""
+    match binder.low, binder.high:
+        case Const(low), Const(high):
+            return int(high) - int(low)
+    return None
+
+
+def groups_of(kernel: Kernel, found: Sequence[Found], env: Env, by_columns: bool) -> list[Group]:
+    """The groups in the order in which they are made."""
+    made: dict[object, list[Found]] = {}
+    of: dict[object, tuple[tuple[Digit, ...], tuple[int, ...]]] = {}
+    for one in found:
+        binders = walked(one.reduce)
+        order = tuple(range(len(binders))) if by_columns else _fast_last(kernel, one, binders, env)
+        digits = []
+        for number in order:
+            low, high = as_index(binders[number].low, env), as_index(binders[number].high, env)
+            assert low is not None
+            assert high is not None
+            digits.append(Digit(binders[number].name, low, not_negative(high - low), high))
+        key = (one.level, tuple((d.low, d.count) for d in digits))
+        made.setdefault(key, []).append(one)
+        of.setdefault(key, (tuple(digits), order))
+    return [Group(tuple(members), *of[key]) for key, members in made.items()]
+
+
+def _fast_last(kernel: Kernel, one: Found, binders: tuple[Binder, ...], env: Env) -> tuple[int, ...]:
+    """The binder last along which memory is contiguous in most reads."""
+    inner = {**env, **dict(one.at), **{b.name: Name(f"{b.name}#") for b in one.reduce.binders}}
+    ends = [s[-1] for _, s in plain_reads(kernel, one.reduce.body, inner) if s]
+    score = [sum(1 for e in ends if (Name(f"{b.name}#"), 1) in terms(e)) for b in binders]
+    fast = max(range(len(binders)), key=lambda n: (score[n], n))
+    return (*(n for n in range(len(binders)) if n != fast), fast)
+
+
+def plain_reads(kernel: Kernel, value: Value, env: Env) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    """Reads of inputs that a value makes once: through lets without edges, outside of reductions of its own."""
+    stages = {s.name: s for s in kernel.stages}
+    match value:
+        case Reduce():
+            return
+        case Read(tensor, indices):
+            places = [as_index(i, env) for i in indices]
+            at = tuple(e for e in places if e is not None)
+            if len(at) < len(places):
+                return
+            if tensor not in stages:
+                yield tensor, at
+            elif not stages[tensor].edges:
+                stage = stages[tensor]
+                inner = {**{e: env[e] for e in kernel.extents}, **dict(zip(stage.indices, at, strict=True))}
+                yield from plain_reads(kernel, stage.value, inner)
+            return
+    for child in children(value):
+        yield from plain_reads(kernel, child, env)
+
+
+def bound(group: Group, one: Found, env: Env, at: Sequence[Expr]) -> dict[str, Expr]:
+    """What stands for names in a member's body at a point of the walk."""
+    binders = walked(one.reduce)
+    return {**env, **dict(one.at), **{binders[n].name: e for n, e in zip(group.order, at, strict=True)}}
+
+
+def inner_binders(one: Found) -> tuple[Binder, ...]:
+    """Those that each thread walks by itself."""
+    names = {b.name for b in walked(one.reduce)}
+    return tuple(b for b in one.reduce.binders if b.name not in names)
+
+
+def runs_of(digits: Sequence[Digit], vector: int) -> Expr:
+    """How many runs a walk has, in 64 bits where several ranges multiply."""
+    *outer, last = (d.count for d in digits)
+    out: Expr = last // vector
+    for n in outer:
+        out = out * (Call("i64", (n,)) if not isinstance(n, Int) else n)
+    return out

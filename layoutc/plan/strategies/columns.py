@@ -1,0 +1,87 @@
+"""Strategy: neighbouring threads make neighbouring outputs, and groups of them share what is reduced, by columns.
+
+Groups of a block meet in shared memory; tall columns are shared by several blocks, and a second pass joins what each
+has. How many blocks depends on extents alone, so that every run gives the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from layoutc.plan.cost import cost_of, nominal_outputs
+from layoutc.plan.names import Names
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.reductions.fit import shared_budget, spec_names, threads_of, tile_of, together, vector_along
+from layoutc.plan.reductions.found import Found
+from layoutc.plan.reductions.group import groups_of
+from layoutc.plan.reductions.make import AHEAD
+from layoutc.plan.reductions.parts import parts_of
+from layoutc.plan.reductions.passes import Order, plan_passes
+from layoutc.plan.reductions.team import MOST_GROUPS, WARP, Team
+from layoutc.plan.strategies.nodes import Made, Work
+
+THREADS = 512
+ROUNDS = 32             # of a worker, after which another block takes the rest
+MEETING_BYTES = 40      # what an output of a worker costs in shared memory, as bytes asked of memory
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Threads along the outputs."""
+
+    order: Order
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self | Refusal:
+        """The team of each output, or why there is none."""
+        found = together(work)
+        if isinstance(found, str):
+            return Refusal("columns", found)
+        if not work.indices:
+            return Refusal("columns", "there is one output")
+        outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
+        prices = {i: cost_of(work.kernel, work.equations, i, outputs * 16) for i in reversed(work.indices)}
+        along = min(prices, key=lambda i: prices[i])
+        team = _team(work, found, along)
+        if isinstance(team, str):
+            return Refusal("columns", team)
+        needed = sum(p.type.bytes for f in found for p in parts_of(f.reduce)) * team.threads * team.vector
+        if team.workers > 1 and needed > shared_budget(work):
+            return Refusal("columns", f"threads meet in {needed} bytes of shared memory, and there are "
+                           f"{shared_budget(work)}")
+        share = ROUNDS if all(one.level == 0 for one in found) else 0
+        cost = prices[along] + outputs * team.workers * MEETING_BYTES * len(found)
+        return cls(Order(work, team, share, along, AHEAD), cost)
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The passes under their names in the text."""
+        return plan_passes(self.order, names, entry)
+
+
+def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:
+    """A warp's width of threads along the outputs, and as many groups of them as the block has."""
+    groups = groups_of(work.kernel, found, spec_names(work), by_columns=True)
+    vector = vector_along(work, groups, along)
+    sizes = tile_of(work)
+    number = work.indices.index(along)
+    if sizes is None:
+        width = WARP * vector
+    else:
+        width = sizes.get(along, 1)
+        if set(sizes) - set(work.indices):
+            return "a tile of what is reduced is for threads along it"
+        if any(sizes.get(i, 1) != 1 for i in work.indices if i != along):
+            return f"the tile is wider than one output along an index other than `{along}`"
+        while width % vector:
+            vector //= 2
+    slots = width // vector
+    threads = threads_of(work) or max(slots, min(slots * 16, THREADS))
+    if threads % slots or threads > 1024:
+        return f"{threads} threads are not shared evenly by {width} outputs, {vector} a thread"
+    workers = threads // slots
+    if workers > MOST_GROUPS:
+        return f"{workers} threads an output are too many to meet one after another"
+    return Team(threads, workers, vector, True, tuple(width if n == number else 1 for n in range(len(work.indices))),
+                number)

@@ -1,0 +1,91 @@
+"""Strategy: neighbouring threads reduce neighbouring elements to one output, by rows.
+
+A block or a part of it takes a row; rows that are long are shared by several blocks, and a second pass joins what
+each has. How many blocks depends on extents alone, so that every run gives the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from layoutc.plan.cost import cost_of, nominal_outputs
+from layoutc.plan.names import Names
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.reductions.fit import outputs_of, spec_names, threads_of, tile_of, together, vector_along
+from layoutc.plan.reductions.found import Found
+from layoutc.plan.reductions.group import Group, groups_of
+from layoutc.plan.reductions.make import AHEAD
+from layoutc.plan.reductions.passes import Order, plan_passes
+from layoutc.plan.reductions.team import WARP, Team, can_meet
+from layoutc.plan.strategies.nodes import Made, Work
+
+THREADS = 512
+ROUNDS = 16             # of a worker, after which another block takes the rest
+MEETING_BYTES = 40      # what the shuffles of a worker cost, as bytes asked of memory
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Threads along what is reduced."""
+
+    order: Order
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self | Refusal:
+        """The team of each output, or why there is none."""
+        found = together(work)
+        if isinstance(found, str):
+            return Refusal("rows", found)
+        groups = groups_of(work.kernel, found, spec_names(work), by_columns=False)
+        team = _team(work, vector_along(work, groups, None))
+        if isinstance(team, str):
+            return Refusal("rows", team)
+        ahead = _ahead(work, groups, team)
+        if isinstance(ahead, str):
+            return Refusal("rows", ahead)
+        along = groups[0].digits[-1].name
+        outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
+        cost = cost_of(work.kernel, work.equations, along, outputs * team.workers)
+        cost += outputs * team.workers * MEETING_BYTES * len(found)
+        return cls(Order(work, team, ROUNDS if _may_share(found) else 0, along, ahead), cost)
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The passes under their names in the text."""
+        return plan_passes(self.order, names, entry)
+
+
+def _may_share(found: tuple[Found, ...]) -> bool:
+    """Whether blocks may share an output: not where one reduction needs another's value."""
+    return all(one.level == 0 for one in found)
+
+
+def _team(work: Work, vector: int) -> Team | str:
+    """As many threads an output as the block has for each."""
+    outputs = outputs_of(work)
+    told = threads_of(work)
+    threads = told or max(THREADS if tile_of(work) is None else THREADS // 2, min(outputs * WARP, 1024))
+    if threads % outputs:
+        return f"{threads} threads cannot be divided among {outputs} outputs"
+    workers = threads // outputs
+    if not can_meet(threads, workers):
+        return f"{workers} threads an output, of {threads}, are no whole warps and no part of one"
+    sizes = tile_of(work) or {}
+    return Team(threads, workers, vector, False, tuple(sizes.get(i, 1) for i in work.indices))
+
+
+def _ahead(work: Work, groups: list[Group], team: Team) -> int | str:
+    """Runs that a worker loads at a time; a tile of the reduced index says how many elements the team does."""
+    sizes = tile_of(work) or {}
+    told = [(d.name, sizes[d.name]) for g in groups for d in g.digits if d.name in sizes]
+    others = set(sizes) - set(work.indices) - {name for name, _ in told}
+    if others:
+        return "the tile is about another reduction"
+    for number, (name, size) in enumerate(told):
+        chunk = team.workers * team.vector
+        if size % chunk:
+            return f"a chunk of {size} along `{name}` is not shared evenly by {team.workers} threads of {team.vector}"
+        if number + 1 == len(told):
+            return size // chunk
+    return AHEAD

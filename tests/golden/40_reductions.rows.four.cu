@@ -1,0 +1,171 @@
+// rows, schedule: four
+// mean, at: tile i 4; 256 threads, 1 output each, ((64,4),1):((0,1),0)
+// 64 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum((W / 4 + 1023) / 1024, 1)
+// x: global memory
+// shared memory: 128 bytes
+// mean, at: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
+#include "layoutc.cuh"
+
+using Index = int;
+
+KERNEL(256) rows(
+    In<float> x, Index x_stride_0,
+    Out<float> mean,
+    Out<i64> at,
+    Index H, Index W,
+    Out<float> rows_sum,
+    Out<float> rows_best,
+    Out<i64> rows_place
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index parts = maximum((W / 4 + 1023) / 1024, 1);
+    const Index part = block % parts;
+    const Index i = block / parts * 4 + thread / 64;
+    const int worker = thread % 64;
+    float sum_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        sum_run[element] = 0.0f;
+    }
+    float best_run[4];
+    i64 place_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        best_run[element] = -infinity<float>();
+        place_run[element] = 9223372036854775807ll;
+    }
+    const Index j_whole = W / 4 * 4;
+    const Index j_end = i < H ? j_whole : 0;
+    UNROLL_BY(4)
+    for (Index j = part * 256 + worker * 4; j < j_end; j += parts * 256) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            sum_run[element] = sum_run[element] + x_run[element] / float(i64(W));
+            const float best_there = x_run[element];
+            const i64 place_there = i64(j + element);
+            if (first_greatest(best_there, place_there, best_run[element], place_run[element])) {
+                best_run[element] = best_there;
+                place_run[element] = place_there;
+            }
+        }
+    }
+    const Index j_end_2 = i < H ? W : j_whole;
+    for (Index j = j_whole + worker + part * 64; j < j_end_2; j += parts * 64) {
+        sum_run[0] = sum_run[0] + x[i * x_stride_0 + j] / float(i64(W));
+        const float best_there = x[i * x_stride_0 + j];
+        const i64 place_there = i64(j);
+        if (first_greatest(best_there, place_there, best_run[0], place_run[0])) {
+            best_run[0] = best_there;
+            place_run[0] = place_there;
+        }
+    }
+    float sum = sum_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        sum = sum + sum_run[element];
+    }
+    float best = best_run[0];
+    i64 place = place_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        if (first_greatest(best_run[element], place_run[element], best, place)) {
+            best = best_run[element];
+            place = place_run[element];
+        }
+    }
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
+        sum = sum + sum_there;
+        const float best_there = shuffle(0xffffffffu, best, lane ^ distance, 32);
+        const i64 place_there = shuffle(0xffffffffu, place, lane ^ distance, 32);
+        if (first_greatest(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    SHARED(float, sum_of_warp, 8);
+    SHARED(float, best_of_warp, 8);
+    SHARED(i64, place_of_warp, 8);
+    if (lane == 0) {
+        sum_of_warp[thread / 32] = sum;
+        best_of_warp[thread / 32] = best;
+        place_of_warp[thread / 32] = place;
+    }
+    __syncthreads();
+    sum = sum_of_warp[thread / 64 * 2 + lane % 2];
+    best = best_of_warp[thread / 64 * 2 + lane % 2];
+    place = place_of_warp[thread / 64 * 2 + lane % 2];
+    UNROLL
+    for (int distance = 1; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 2);
+        sum = sum + sum_there;
+        const float best_there = shuffle(0xffffffffu, best, lane ^ distance, 2);
+        const i64 place_there = shuffle(0xffffffffu, place, lane ^ distance, 2);
+        if (first_greatest(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    if (worker == 0 && i < H) {
+        if (parts == 1) {
+            mean[i] = sum;
+            at[i] = place;
+        } else {
+            rows_sum[i * parts + part] = sum;
+            rows_best[i * parts + part] = best;
+            rows_place[i * parts + part] = place;
+        }
+    }
+}
+
+KERNEL(512) rows_joined(
+    Out<float> mean,
+    Out<i64> at,
+    Index H, Index W,
+    In<float> rows_sum,
+    In<float> rows_best,
+    In<i64> rows_place
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    float sum = 0.0f;
+    float lost = 0.0f;
+    float best = -infinity<float>();
+    i64 place = 9223372036854775807ll;
+    const Index parts = maximum((W / 4 + 1023) / 1024, 1);
+    const Index part_end = i < H ? parts : 0;
+    UNROLL_BY(4)
+    for (Index part = worker; part < part_end; part += 32) {
+        const float sum_there = rows_sum[i * parts + part];
+        sum = add_compensated(sum, sum_there, lost);
+        const float best_there = rows_best[i * parts + part];
+        const i64 place_there = rows_place[i * parts + part];
+        if (first_greatest(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, worker ^ distance, 32);
+        sum = sum + sum_there;
+        const float best_there = shuffle(0xffffffffu, best, worker ^ distance, 32);
+        const i64 place_there = shuffle(0xffffffffu, place, worker ^ distance, 32);
+        if (first_greatest(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    if (worker == 0 && i < H) {
+        mean[i] = sum;
+        at[i] = place;
+    }
+}
