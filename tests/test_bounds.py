@@ -165,6 +165,8 @@ def test_reads_through_lets_add_their_offsets(chain: list[list[int]], less: int,
     "require G == 4\n y[m] = sum(c) w[m, c] * x[m//M*C + c] }",
     "(x: f32[C], w: f32[M, D]) -> (y: f32[M]) {\n"
     "require M % 2 == 0, C == 2*D\n y[m] = sum(c) w[m, c] * x[m//(M//2)*D + c] }",
+    "(x: f32[C], w: f32[M]) -> (y: f32[M]) { require C >= 1, M % C == 0\n y[m] = x[m // (M//C)] * w[m] }",
+    "(x: f32[C, D]) -> (y: f32[C*D]) { require D >= 1\n y[m] = x[m//D, m - m//D*D] + x[m//D, m % D] }",
     "(t: f32[256], b: u8[N]) -> (y: f32[N]) { y[i] = t[b[i]] }",
     "(t: f32[256], b: i8[N]) -> (y: f32[N]) { y[i] = t[b[i] + 128] }",
     "(x: f32[N], at: i32[M]) -> (y: f32[M]) { require N >= 1\n y[i] = x[clamp(at[i], 0, N - 1)] }",
@@ -184,6 +186,8 @@ def test_these_are_inside(body: str) -> None:
      "max(at[i] + 1 - at[i], 0) * 0 + max(at[i] + 1, 0) % 5"),
     ("(x: f32[N], at: u64[N]) -> (y: f32[N]) { y[i] = x[min(i64(at[i]), N - 1)] }", "min(i64(at[i]), N - 1)"),
     ("(x: f32[N], at: u8[N]) -> (y: f32[N]) { y[i] = x[u8(i)] }", "u8(i)"),
+    ("(x: f32[C], w: f32[M]) -> (y: f32[M]) { require C >= 1\n y[m] = x[m // (M//C)] * w[m] }", "m // (M//C)"),
+    ("(x: f32[C], w: f32[M]) -> (y: f32[M]) { require M % C == 0\n y[m] = x[m // (M//C)] * w[m] }", "m // (M//C)"),
 ])
 def test_these_are_not(body: str, place: str) -> None:
     found = refusals(f"kernel k{body}")

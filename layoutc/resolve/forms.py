@@ -147,17 +147,26 @@ class Forms:
 
     def _division_by_variable(self, op: str, left: Form, right: Form) -> Form | None:
         """By something that is not negative: by 0 it gives 0."""
-        result = self._fresh(WIDE if op == "//" and _is_wide(left) else "")
         if not holds(right, self.facts) or _is_wide(right):
             return self._fresh(WIDE)
+        known, operands = self.facts.divisions, (tuple(sorted(left.items())), tuple(sorted(right.items())))
+        if (op, *operands) in known:
+            return known[op, *operands]
+        result = known[op, *operands] = self._fresh(WIDE if op == "//" and _is_wide(left) else "")
         some, none = Facts([minus(right, constant(1))]), Facts(zero=[right, result])
         rest = result if op == "%" else minus(left, times(result, right))
         some.between({}, rest, right)
         if op == "//":
             some.at_least_zero += self._most_quotients(left, right, result)
-        if op == "//" and holds(left, self.facts):
-            self.facts.between({}, result, plus(left, constant(1)))
-        self.facts.choices.append([some, none])
+            if holds(left, self.facts):
+                self.facts.between({}, result, plus(left, constant(1)))
+        if {("//", *operands), ("%", *operands)} <= known.keys():
+            quotient, remainder = known["//", *operands], known["%", *operands]
+            some.zero.append(minus(minus(left, times(quotient, right)), remainder))
+        if holds(minus(right, constant(1)), self.facts):
+            self.facts.add(some)
+        else:
+            self.facts.choices.append([some, none])
         return result
 
     def _most_quotients(self, left: Form, right: Form, quotient: Form) -> list[Form]:

@@ -36,10 +36,11 @@ class Facts:
     zero: list[Form] = field(default_factory=list)
     choices: list[list[Facts]] = field(default_factory=list)
     fuel: Fuel = field(default_factory=Fuel)
+    divisions: dict[tuple[str, Key, Key], Form] = field(default_factory=dict)   # by a variable, of whole forms
 
     def copy(self) -> Facts:
         """The same facts, to be extended."""
-        return Facts(list(self.at_least_zero), list(self.zero), list(self.choices), self.fuel)
+        return Facts(list(self.at_least_zero), list(self.zero), list(self.choices), self.fuel, dict(self.divisions))
 
     def add(self, other: Facts) -> None:
         """These facts and the others."""

@@ -77,7 +77,9 @@ def _unknown(miss: Miss, side: str, needs: list[tuple[str, str]]) -> str:
     """How far, where it is no number."""
     if _is_data(miss):
         return "data decides how far"
-    return f"{needs[0][0]} {side}" if needs else f"how far {side} is not known"
+    if not needs:
+        return f"how far {side} is not known"
+    return f"{needs[0][0]} {side}" if _is_exact(miss) else f"at most {needs[0][0]} {side}"
 
 
 def _help(errors: Errors, kernel: Kernel, miss: Miss, needs: list[tuple[str, str]]) -> str:
