@@ -290,13 +290,6 @@ def test_what_has_no_linear_form(subscript: str) -> None:
     assert affine(read.indices[0]) is None
 
 
-# ---- what comes later
-
-
-def test_forms_of_later_issues_are_refused_once_each() -> None:
-    assert [slug for slug, _ in refusals(body("y[i] = x[i] step x = y"))] == ["not-supported-yet"]
-
-
 def test_the_proof_goes_on_without_an_equation_that_was_refused() -> None:
     text = "const R = q\nkernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] + R }"
     assert refusals(text) == [("unknown-name", "q")]
