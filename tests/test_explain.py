@@ -429,3 +429,13 @@ def test_an_extent_that_is_none_is_refused(extent: Any) -> None:
     with pytest.raises(LayoutcError, match="bad-extent"):
         kernel.explain(N=extent)
     assert kernel.explain(N=np.int64(5)) == kernel.explain({"N": 5})
+
+
+@pytest.mark.parametrize(("reads", "kind"), [("x[i]", "ragged"), ("x[i - 1]", "ragged"), ("x[i + 1]", "edge")])
+@pytest.mark.parametrize("edge", ["nearest", "constant(0)"])
+def test_what_lies_past_the_end_is_an_edge_only_where_an_output_reads_it(reads: str, kind: str, edge: str) -> None:
+    """The box of the last tile goes past the end of the data anyway."""
+    facts = facts_of(f"""
+        kernel k(x: f32[N]) -> (y: f32[N]) {{ edge x = {edge}  y[i] = {reads} }}
+        schedule k {{ tile (i: 16)  stage x in shared }}""")
+    assert [m["kind"] for m in facts["masks"] if (m["tensor"], m["side"]) == ("x", "high")] == [kind]

@@ -22,7 +22,8 @@ def masks_of(
 ) -> tuple[Mask, ...]:
     """Ragged ends of outputs and of staged loads, and the sides on which an edge rule answers; in the spec's names.
 
-    The test is that of the farthest element of an output; a load past the end that no edge rule answers is not made.
+    The test is that of the farthest element of an output; a load past the end that no output needs is not made, or
+    answered by the edge rule that there is.
     """
     masks: list[Mask] = []
     for equation in equations:
@@ -41,7 +42,7 @@ def masks_of(
         for number, a in enumerate(footprint.axes or ()):
             sides = edges[footprint.tensor][number] if edges[footprint.tensor] else (None, None)
             past = footprint.tensor in staged and a.index in ragged     # the box of the last tile goes on past the end
-            last = counts[a.index] - 1 if a.index is not None and not past else None
+            last = counts[a.index] - 1 if a.index is not None else None
             masks += _sides(kernel, footprint.tensor, number, a, sides, last, past)
     return tuple(masks)
 
@@ -59,9 +60,9 @@ def _sides(
         return
     extent = _extent(kernel, tensor, axis)
     above = compare("<", at + a.high, extent)
-    inside = last is not None and compare("<", last * a.scale + a.high, extent) == TRUE
-    if above != TRUE and not inside:
-        yield Mask(tensor, axis, "high", "ragged" if high is None else "edge", above)
+    needs_rule = high is not None and (last is None or compare("<", last * a.scale + a.high, extent) != TRUE)
+    if above != TRUE and (past or needs_rule):
+        yield Mask(tensor, axis, "high", "edge" if needs_rule else "ragged", above)
 
 
 def _extent(kernel: Kernel, tensor: str, axis: int) -> Expr:
