@@ -10,6 +10,7 @@ from itertools import count
 from layoutc.index import Binary as Operation
 from layoutc.index import Call as FunctionOf
 from layoutc.index import Expr, Int, Name, Select, divide, multiply, remainder, terms, wrap
+from layoutc.plan.folding import Range, folded_subscript, is_folded
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -205,6 +206,7 @@ class Accesses:
         extents: Mapping[str, Expr] | None = None,
         outputs: Iterable[str] = (),
         chunked: Iterable[str] = (),
+        near: bool = False,
     ) -> None:
         self._ranges = Ranges(kernel, outputs)      # outputs that have elements, or there is nothing to run
         self._stages = {s.name: s for s in kernel.stages}
@@ -214,10 +216,14 @@ class Accesses:
         self._chunked = frozenset(chunked)
         self._fresh = count()
         self._extents: dict[str, Expr] = {name: Name(name, 0) for name in kernel.extents} | dict(extents or {})
+        self._is_near = near        # whether a place that a let's edge folds to is known nearly; else it is not at all
+        self._outputs = {t.name: t for t in kernel.outputs}
+        self._near: dict[str, Range] = {}           # of the reader's indices, where they stay in a known range
 
     def of(self, equation: Equation | Stage) -> Iterator[tuple[Access, int]]:
         """Each access and how often one evaluation makes it (0: unknown); a let at a place already seen makes none."""
         guarded = isinstance(equation, Stage) and bool(equation.edges)
+        self._near = self.ranges_of(equation) if self._is_near else {}
         return self.within(equation.value, {i: Name(i) for i in equation.indices}, certain=not guarded)
 
     def within(self, value: Value, env: Env, *, certain: bool = True) -> Iterator[tuple[Access, int]]:
@@ -268,12 +274,36 @@ class Accesses:
         if (None not in at or under.folded) and key in seen:
             return
         seen.add(key)
-        folds = None in at or any(r is not None and r.name != "constant" for s in stage.edges for r in s)
+        at = self._folded(stage, at)
+        folds = None in at
         inside = Circumstances(under.folded or folds, under.certain and not stage.edges)
         env: dict[str, Expr] = dict(self._extents)
         env |= {name: index if index is not None else Name(f"{name}#{next(self._fresh)}")
                 for name, index in zip(stage.indices, at, strict=True)}
         yield from self._walk(stage.value, env, times, inside, seen)
+
+
+    def _folded(self, stage: Stage, at: tuple[Expr | None, ...]) -> tuple[Expr | None, ...]:
+        """The places after their folds; None where one is not known to be near."""
+        out = []
+        for e, sides, domain in zip(at, stage.edges, self.domain_of(stage), strict=False):
+            if e is not None and is_folded(sides):
+                fresh = f"{stage.name}#{next(self._fresh)}"
+                e = folded_subscript(sides, e, self._near, domain, fresh)
+            out.append(e)
+        return tuple(out) if stage.edges else at
+
+    def domain_of(self, stage: Stage) -> list[Range]:
+        """Where a let lives, an index; nothing of one that lives everywhere."""
+        ends = [(as_index(low, self._extents), as_index(high, self._extents)) for low, high in stage.domain or ()]
+        return [(low, high) for low, high in ends if low is not None and high is not None]
+
+    def ranges_of(self, reader: Equation | Stage) -> dict[str, Range]:
+        """Where a reader's indices run, if they stay in their ranges."""
+        if isinstance(reader, Stage):
+            return dict(zip(reader.indices, self.domain_of(reader), strict=False))
+        lengths = [as_index(n, self._extents) for n in self._outputs[reader.output].extents]
+        return {i: (Int(0), n) for i, n in zip(reader.indices, lengths, strict=True) if n is not None}
 
 
 def _number(e: Expr | None) -> int | None:
@@ -287,14 +317,16 @@ def footprints(
     extents: Mapping[str, Expr] | None = None,
     outputs: Iterable[str] = (),
     chunked: tuple[str, ...] = (),
+    near: bool = False,
 ) -> dict[str, Footprint]:
     """The box of every tensor (and kept let) that the readers access, per output of theirs; extents as far as known.
 
     ``outputs``, and those of the readers, have elements: where they have none, there is nothing to run.
-    ``chunked`` reduction indices move the boxes as the outputs' own do.
+    ``chunked`` reduction indices move the boxes as the outputs' own do. ``near``: boxes hold what edges of lets fold
+    to, where that stays near.
     """
     own = (reader.output for reader in readers if isinstance(reader, Equation))
-    accesses = Accesses(kernel, kept, extents, (*outputs, *own), chunked)
+    accesses = Accesses(kernel, kept, extents, (*outputs, *own), chunked, near)
     return boxes_around(kernel, ((access, reader.indices, times) for reader in readers
                                  for access, times in accesses.of(reader)), chunked)
 

@@ -68,8 +68,8 @@ class Lowering:
         self._blocks: list[list[Step]] = []
         self._known: list[dict[object, Text]] = []
         self._wide: set[str] = set()
+        self._rows = True                       # whether rows hold what is read here: not at folded places
         self.sums: Sums | None = None           # reductions that are made elsewhere
-        self._boxes = True                      # whether boxes hold what is read here
         self._evaluated = 0                     # lets written out
 
     # ---- blocks
@@ -165,8 +165,7 @@ class Lowering:
 
     def _read(self, read: p.Read, env: Env) -> Text:
         place = self.places.get(read.tensor)
-        held = isinstance(place, InBox | InRows)
-        boxed = held and (self._boxes or not read.indices)      # the box of one value is all of it
+        boxed = isinstance(place, InBox) or (isinstance(place, InRows) and (self._rows or not read.indices))
         expanded = read.tensor in self._stages and not boxed
         used = self._used(self._stages[read.tensor]) if expanded else (True,) * len(read.indices)
         subscripts = tuple(
@@ -284,7 +283,7 @@ class Lowering:
     # ---- lets
 
     def _stage(self, stage: p.Stage, subscripts: tuple[Expr, ...], env: Env) -> Text:
-        key = (stage.name, subscripts, self._boxes)
+        key = (stage.name, subscripts, self._rows)
         for known in reversed(self._known):
             if key in known:
                 return known[key]
@@ -311,9 +310,9 @@ class Lowering:
         folded, outside = self.edges(stage.edges, from_low, extents)
         at = tuple(self._folded(stage, n, f + low, s, (low, high))
                    for n, (f, low, s, high) in enumerate(zip(folded, lows, subscripts, highs, strict=True)))
-        before, self._boxes = self._boxes, self._boxes and at == subscripts
+        before, self._rows = self._rows, self._rows and at == subscripts
         value = self._guarded(stage, at, outside, env)
-        self._boxes = before
+        self._rows = before
         return value
 
     def _folded(self, stage: p.Stage, axis: int, folded: Expr, subscript: Expr, domain: tuple[Expr, Expr]) -> Expr:

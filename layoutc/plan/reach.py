@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from layoutc.plan.halo import Axis, Footprint, footprints
+from dataclasses import replace
+
+from layoutc.plan.folding import Offsets, folded, is_folded
+from layoutc.plan.halo import Accesses, Axis, Footprint, footprints
 from layoutc.resolve.program import Equation, Kernel, Stage
 
 
 def grown(
-    kernel: Kernel, equations: tuple[Equation, ...], kept: frozenset[str], chunked: tuple[str, ...] = ()
+    kernel: Kernel, equations: tuple[Equation, ...], kept: frozenset[str], chunked: tuple[str, ...] = (),
+    near: bool = False,
 ) -> dict[str, Footprint]:
-    """The box of every tensor and kept let that the equations reach, per output and step of ``chunked`` indices."""
-    found = footprints(kernel, equations, kept, chunked=chunked)
+    """The box of every tensor and kept let that the equations reach, per output and step of ``chunked`` indices.
+
+    ``near``: boxes hold what edges of lets fold to, where that stays near.
+    """
+    found = footprints(kernel, equations, kept, chunked=chunked, near=near)
     for stage in reversed(kernel.stages):
         if stage.name not in kept or stage.name not in found:
             continue
-        outer = found[stage.name]
         outputs = [e.output for e in equations]
-        for name, inner in footprints(kernel, (stage,), kept, outputs=outputs).items():
+        outer = _folded(kernel, found[stage.name], stage, equations[0], near)
+        for name, inner in footprints(kernel, (stage,), kept, outputs=outputs, near=near).items():
             composed = compose(outer, inner, stage)
             found[name] = composed if name not in found else union(found[name], composed)
     return found
+
+
+def _folded(kernel: Kernel, outer: Footprint, stage: Stage, equation: Equation, is_near: bool) -> Footprint:
+    """The places at which a let's formula is computed for its box: near it, where its edges fold."""
+    if outer.axes is None or not any(map(is_folded, stage.edges)):
+        return outer
+    accesses = Accesses(kernel)
+    ranges, axes = accesses.ranges_of(equation), []
+    for a, sides, domain in zip(outer.axes, stage.edges, accesses.domain_of(stage), strict=True):
+        near: Offsets | None = (a.low, a.high)
+        if is_folded(sides):
+            known = is_near and a.index in ranges and a.scale == 1
+            near = folded(sides, (a.low, a.high), ranges[a.index], domain) if known and a.index is not None else None
+        if near is None:
+            return replace(outer, axes=None, why=f"`{stage.name}` folds at its edges")
+        axes.append(replace(a, low=near[0], high=near[1]))
+    return replace(outer, axes=tuple(axes))
 
 
 def compose(outer: Footprint, inner: Footprint, stage: Stage) -> Footprint:
     """What the readers of a let reach of a tensor through it."""
     if outer.axes is None or inner.axes is None:
         return Footprint(inner.tensor, None, inner.reads, outer.why or inner.why)
-    if any(r is not None and r.name != "constant" for sides in stage.edges for r in sides):
-        return Footprint(inner.tensor, None, inner.reads, f"`{stage.name}` folds at its edges")
     by_index = dict(zip(stage.indices, outer.axes, strict=True))
     axes = []
     for a in inner.axes:

@@ -41,13 +41,17 @@ class Staging:
         self.lets = {s.name: s for s in kernel.stages}
         self._room = self.budget // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
-        self.found = grown(kernel, equations, self.kept, self._chunked)
+        self.found = self._grown(self.kept)
         if fusing is not None:
             self.found = fusing.grown(self.found, self.indices)
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
         return refusal(self.program, slug, message, span, help)
+
+    def _grown(self, kept: frozenset[str]) -> dict[str, Footprint]:
+        """Boxes that hold all that is read of what has one; fused steps are made outside the domain too."""
+        return grown(self.kernel, self.equations, kept, self._chunked, near=self.fusing is None)
 
     def _kept_lets(self) -> frozenset[str]:
         """Lets held in shared memory: as the schedule says, else where inlining would compute them again."""
@@ -60,7 +64,7 @@ class Staging:
         if self.schedule.stages or not self.indices:
             return frozenset(chosen)
         for stage in self.kernel.stages:
-            found = grown(self.kernel, self.equations, frozenset(chosen | {stage.name}), self._chunked).get(stage.name)
+            found = self._grown(frozenset(chosen | {stage.name})).get(stage.name)
             heavy = any(f.reads >= KEPT_FROM for f in footprints(self.kernel, (stage,)).values())
             if (found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and spread(found)
                     and self._fits(self._box(stage.name, compute_type(stage.type), "shared", found))):
