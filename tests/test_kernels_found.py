@@ -124,6 +124,21 @@ FOUND: dict[str, tuple[str, list[Any], list[Any]]] = {
         """,
         [[]], [[]],
     ),
+    "staged in the pass that can": (
+        """
+        kernel k(x: i32[H, W]) -> (y: i32[H, W], t: i32[W, H], s: i32[H]) {
+            edge x = nearest
+            let g[i, j] = x[i, j - 1] + x[i, j + 1]
+            y[i, j] = g[i, j]
+            t[j, i] = x[H - 1 - i, j]
+            s[i] = sum(k in 0..W) g[i, k]
+        }
+        schedule k { tile (i: 2, j: 4)  stage x in shared  stage g in shared }
+        schedule k as loaded { tile (i: 4, j: 8)  threads 32  load x as striped(32, 3) }
+        schedule k as held { tile (i: 2, j: 4)  stage x in registers }
+        """,
+        [[[1, 2, 4], [3, 5, 7]]], [[[3, 5, 6], [8, 10, 12]], [[3, 1], [5, 2], [7, 4]], [14, 30]],
+    ),
     "reductions over nothing": (
         """
         kernel none(x: f32[N]) -> (y: f32[N]) {

@@ -135,7 +135,7 @@ class Chooser:
         held = {s.tensor: s for s in storage}
         out = []
         loads = [(a, partial(self._load, a, held.get(a.tensor), owner)) for a in self.schedule.loads
-                 if a.tensor in self.staging.found]
+                 if a.tensor in self.staging.found and a.tensor in self.staging.loads]
         stores = [(a, partial(self._store, a, self._output_type(e), tile, owner)) for a, e in self._stores()]
         for written, decide in (*loads, *stores):
             try:

@@ -11,12 +11,13 @@ from layoutc.plan.head import head
 from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
+from layoutc.plan.reach import groups
 from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function, Inlined
 from layoutc.plan.strategies import choose
 from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.depth import deep_recursion
-from layoutc.resolve.program import Const, Equation, Kernel, Program, Reduce, Schedule, Stage, Value
+from layoutc.resolve.program import Const, Kernel, Program, Reduce, Schedule, Stage, Value
 
 LONGEST = 2**48         # elements of any array
 
@@ -98,11 +99,3 @@ def default_signature(kernel: Kernel) -> Signature:
     """Contiguous, aligned tensors of less than 2**31 bytes."""
     tensors = (*kernel.inputs, *kernel.outputs)
     return Signature(False, (True,) * len(tensors), tuple(16 // t.type.bytes for t in tensors))
-
-
-def groups(kernel: Kernel) -> list[tuple[Equation, ...]]:
-    """Equations that share their index space, one pass each."""
-    found: dict[tuple[str, ...], list[Equation]] = {}
-    for equation in kernel.equations:
-        found.setdefault(equation.indices, []).append(equation)
-    return [tuple(g) for g in found.values()]

@@ -77,3 +77,11 @@ def union(a: Footprint, b: Footprint) -> Footprint:
 def reached(kernel: Kernel, stage: Stage) -> frozenset[str]:
     """Every tensor that a let reads, through other lets too."""
     return frozenset(footprints(kernel, (stage,)))
+
+
+def groups(kernel: Kernel) -> list[tuple[Equation, ...]]:
+    """Equations that share their index space, one pass each."""
+    found: dict[tuple[str, ...], list[Equation]] = {}
+    for equation in kernel.equations:
+        found.setdefault(equation.indices, []).append(equation)
+    return [tuple(g) for g in found.values()]

@@ -12,7 +12,7 @@ from layoutc.plan.fusing import Fusing, refused_box
 from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership
-from layoutc.plan.reach import grown
+from layoutc.plan.reach import groups, grown
 from layoutc.plan.redistributed import CannotRedistributeError, needed
 from layoutc.plan.refusal import refusal
 from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, StageChoice
@@ -39,6 +39,9 @@ class Staging:
         self.stages = {s.tensor: s for s in schedule.stages}
         self.loads = {a.tensor: a for a in schedule.loads}
         self.lets = {s.name: s for s in kernel.stages}
+        for name in self._left_to_others():
+            self.stages.pop(name, None)
+            self.loads.pop(name, None)
         self._room = self.budget // 2            # bytes of shared memory for what the schedule leaves open
         self.kept = self._kept_lets()
         self.found = self._grown(self.kept)
@@ -48,6 +51,18 @@ class Staging:
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:
         """The error at a place of the schedule."""
         return refusal(self.program, slug, message, span, help)
+
+    def _left_to_others(self) -> set[str]:
+        """What the schedule has staged, or loaded by a layout, that has a box in other passes alone."""
+        told = {*(name for name, s in self.stages.items() if s.where in ("shared", "registers")), *self.loads}
+        others = [g for g in groups(self.kernel) if g != self.equations]
+        if not told or not others or self.fusing is not None:
+            return set()
+        kept = frozenset(told & self.lets.keys())
+        here = self._grown(kept)
+        missing = {name for name in told if name in here and here[name].axes is None}
+        there = [grown(self.kernel, g, kept, near=True) for g in others] if missing else []
+        return {name for name in missing if any(name in f and f[name].axes is not None for f in there)}
 
     def _grown(self, kept: frozenset[str]) -> dict[str, Footprint]:
         """Boxes that hold all that is read of what has one; fused steps are made outside the domain too."""
