@@ -29,6 +29,12 @@ def nominal_outputs(kernel: Kernel, equation: Equation) -> int:
     return prod(max(_number(as_index(n, nominal_extents(kernel))), 1) for n in output.extents)
 
 
+def nominal_along(kernel: Kernel, equation: Equation, axis: int) -> int:
+    """How many elements an equation makes along one of its indices."""
+    output = next(t for t in kernel.outputs if t.name == equation.output)
+    return _number(as_index(output.extents[axis], nominal_extents(kernel)))
+
+
 def cost_of(kernel: Kernel, equations: Sequence[Equation], along: str | None, threads: float) -> float:
     """Bytes that all warps ask memory for, as if the whole machine were asked for them.
 

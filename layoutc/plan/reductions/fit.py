@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from layoutc.index import Expr, Name, terms
+from layoutc.plan.cost import cost_of, nominal_along, nominal_outputs
 from layoutc.plan.halo import Env
-from layoutc.plan.reductions.found import Found, find, names_in
+from layoutc.plan.reductions.found import Found, find, names_in, replaced
 from layoutc.plan.reductions.group import Group, bound, plain_reads
 from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.strategies.nodes import Work
-from layoutc.resolve.program import Schedule
+from layoutc.resolve.program import Const, Kernel, Schedule
 from layoutc.resolve.sharing import shares_terms, slides
+from layoutc.resolve.types import BOOL
 
 ACCESS_BYTES = 16
 MOST_CELLS = 32         # registers of unfinished reductions that a thread holds
@@ -28,14 +31,52 @@ def together(work: Work) -> tuple[Found, ...] | str:
     found = find(work.kernel, work.equations, spec_names(work))
     if not found:
         return "nothing is reduced over an extent"
-    used = {name for one in found for _, e in one.at for name in names_in(e)}
-    if used & set(work.indices) != set(work.indices):
-        return "outputs share a reduction"
+    used = used_indices(work, found)
     if any(slides(one.reduce) for one in found):
         return "windows of neighbouring outputs overlap"
-    if len(work.indices) > 1 and any(shares_terms(one.reduce) for one in found):
+    if len(used) > 1 and any(shares_terms(one.reduce) for one in found):
         return "outputs share what they read"
+    if len(used) < len(work.indices) and set(tile_of(work) or {}) - set(used):
+        return "the tile is about an index on which no reduction depends"
     return _told(work.schedule) or found
+
+
+def used_indices(work: Work, found: Sequence[Found]) -> tuple[str, ...]:
+    """The outputs' indices on which the reductions depend: for each of their places a team makes them once."""
+    used = {name for one in found for _, e in one.at for name in names_in(e)}
+    return tuple(i for i in work.indices if i in used)
+
+
+def walked_indices(work: Work, found: Sequence[Found]) -> tuple[int, ...]:
+    """The positions of the others, which a team walks with what it has made."""
+    used = used_indices(work, found)
+    return tuple(n for n, i in enumerate(work.indices) if i not in used)
+
+
+def team_cost(work: Work, found: Sequence[Found], along: str, on_their_way: int) -> float:
+    """What a team's reads cost, the reductions' once for all outputs that share them.
+
+    ``on_their_way``: elements that a team has loaded and not used yet.
+    """
+    walked = walked_indices(work, found)
+    outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
+    shared = prod(max(nominal_along(work.kernel, work.equations[0], n), 1) for n in walked)
+    elements = max(outputs // shared, 1) * on_their_way
+    reducing = cost_of(work.kernel, work.equations, along, elements) / shared
+    if not walked:
+        return reducing
+    bare = without_reductions(work)
+    beside = [e for e in bare.equations if e.indices == work.indices]
+    return reducing + cost_of(bare, beside, work.indices[-1], elements)
+
+
+def without_reductions(work: Work) -> Kernel:
+    """The kernel with numbers for the reductions that a team makes."""
+    made = {f.reduce: Const(False if f.reduce.type == BOOL else 0, f.reduce.type)
+            for f in find(work.kernel, work.equations, spec_names(work))}
+    return replace(
+        work.kernel, stages=tuple(replace(s, value=replaced(s.value, made)) for s in work.kernel.stages),
+        equations=tuple(replace(e, value=replaced(e.value, made)) for e in work.kernel.equations))
 
 
 def _told(schedule: Schedule | None) -> str:

@@ -13,7 +13,8 @@ from layoutc.plan.names import Names
 from layoutc.plan.nodes import Lanes, Pass, Workspace, WorkspaceArgument
 from layoutc.plan.reach import grown
 from layoutc.plan.reductions.course import Course, Digit, walk
-from layoutc.plan.reductions.found import Found, find, replaced
+from layoutc.plan.reductions.fit import without_reductions
+from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, groups_of, runs_of
 from layoutc.plan.reductions.make import Making
 from layoutc.plan.reductions.parts import Cells, parts_of
@@ -21,8 +22,7 @@ from layoutc.plan.reductions.team import Team
 from layoutc.plan.steps import Assign, Either, Function, Let, Loop, Step, Steps, When
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, c_type, store
-from layoutc.resolve.program import Const, Kernel
-from layoutc.resolve.types import BOOL, Type
+from layoutc.resolve.program import Kernel
 
 JOINING_THREADS = 512       # of the block that joins what many blocks leave of one output
 JOINING_LANES = 32          # of each output, where there are several
@@ -122,7 +122,7 @@ class _Pass:
 
     def joining(self, parts: Expr) -> tuple[Pass, Function]:
         """The pass that reads what the first one's blocks leave."""
-        bare = _without_reductions(self.work)
+        bare = without_reductions(self.work)
         equations = tuple(e for e in bare.equations if e.output in {q.output for q in self.work.equations})
         self._begin(tuple(footprints(bare, equations).values()), writes=False)
         frame = self.frame
@@ -161,7 +161,7 @@ class _Pass:
         rest: Expr = Int(0)
         self.part: Expr = Int(0)
         self.parts: Expr = Int(1)
-        if frame.indices or parts != Int(1):
+        if len(frame.indices) > len(team.walked) or parts != Int(1):
             lowering.emit(Let("Index", "block", Name("blockIdx.x")))
             rest = Name("block", 0)
         if parts != Int(1):
@@ -182,17 +182,20 @@ class _Pass:
     def _emit_indices(self, rest: Expr) -> None:
         """Every index of the outputs under its own name, and the tests that it exists."""
         frame, lowering, team = self.frame, self.frame.lowering, self.team
-        self.at: list[Expr] = []
+        at: dict[int, Expr] = {}
         self.valid: list[Expr] = []
         self.base: Expr = Int(0)
         self.whole: Expr = TRUE
         self.exists: Expr = TRUE
         lets: list[Step] = []
         places = [p.over({"item": Int(0)}) for p in team.ownership.places]
-        for number in reversed(range(len(frame.indices))):
+        kept = [number for number in range(len(frame.indices)) if number not in team.walked]
+        for number in team.walked:
+            at[number] = Name(frame.spelled[frame.indices[number]], 0)
+        for number in reversed(kept):
             index, size, n = frame.indices[number], team.tile[number], frame.counts[number]
             here = rest
-            if number:
+            if number != kept[0]:
                 blocks = ceildiv(n, size)
                 if not isinstance(blocks, Int | Name):
                     blocks = Name(lowering.let("Index", f"blocks_{frame.spelled[index]}", blocks), 0)
@@ -208,8 +211,9 @@ class _Pass:
                 self.exists = compare("<", place, n)
             elif size > 1:
                 self.valid.append(compare("<", place, n))
-            self.at.insert(0, place)
+            at[number] = place
         lowering.emit(*reversed(lets))
+        self.at = [at[number] for number in range(len(frame.indices))]
         self.env = {**frame.extents, **dict(zip(frame.indices, self.at, strict=True))}
 
     # ---- what is left to another pass, and what is made of that
@@ -231,12 +235,12 @@ class _Pass:
 
     def _emit_outputs(self, cells: Sequence[Cells] | None) -> None:
         """One thread of a team stores its outputs, or leaves what its block has where others have parts of them."""
-        frame, lowering = self.frame, self.frame.lowering
+        lowering = self.frame.lowering
+        if self.team.walked:
+            self._walk_outputs()
+            return
         with lowering.block() as stored:
-            for equation in self.work.equations:
-                place = frame.place_of(equation.output)
-                value = store(lowering.value(equation.value, self.env), frame.output(equation).type)
-                lowering.emit(Assign(Element(place.array, dot(self.at, place.strides)), value))
+            self._store(self.at)
         steps: Steps = tuple(stored)
         if cells is not None and self.spaces:
             left = tuple(Assign(Element(s.name, self._place(self.part, self.parts)), held)
@@ -252,19 +256,45 @@ class _Pass:
         test = every(tests)
         lowering.emit(*(steps if test == TRUE else (When(test, steps),)))
 
+    def _store(self, at: Sequence[Expr]) -> None:
+        """Every equation at one output."""
+        frame, env = self.frame, {**self.frame.extents, **dict(zip(self.frame.indices, at, strict=True))}
+        for equation in self.work.equations:
+            place = frame.place_of(equation.output)
+            value = store(frame.lowering.value(equation.value, env), frame.output(equation).type)
+            frame.lowering.emit(Assign(Element(place.array, dot(at, place.strides)), value))
+
+    def _walk_outputs(self) -> None:
+        """All outputs that share what the team has made."""
+        frame, walked = self.frame, self.team.walked
+        digits = []
+        for number in walked:
+            name = frame.spelled[frame.indices[number]]
+            frame.names.release(name)
+            digits.append(Digit.of(name, Int(0), frame.counts[number]))
+
+        def body(places: tuple[Expr, ...]) -> None:
+            here = dict(zip(walked, places, strict=True))
+            self._store([here.get(number, e) for number, e in enumerate(self.at)])
+        walk(frame, self.making.course, digits, 1, self.order.unroll, body)
+
     def _record(self, sharing: Expr, kernel: Kernel | None, parts: Expr) -> Pass:
         team, order = self.team, self.order
         vector = 1 if kernel is not None else team.vector
         vector_of_walk = 1 if team.by_columns else vector
         lanes = Lanes(team.workers, vector, None if kernel is not None or team.by_columns else order.along,
                       not team.by_columns, team.workers * vector_of_walk * order.rounds if parts != Int(1) else 0)
-        how = f"{team.workers} threads an output" + (f", {vector} elements side by side" if vector > 1 else "")
+        what = "for the outputs that share a reduction" if team.walked else "an output"
+        how = f"{team.workers} threads {what}" + (f", {vector} elements side by side" if vector > 1 else "")
         notes = [f"{how}; they meet {_meeting(team)}"]
         if kernel is not None:
             notes = [f"joins what several blocks have of an output: {notes[0]}"]
         elif parts != Int(1):
             notes.append(f"blocks that share an output: {parts}")
-        return replace(self.frame.record(), sharing=sharing, kernel=kernel, lanes=lanes, notes=tuple(notes),
+        one = self.frame.record()
+        blocks = tuple(Select(compare(">", n, Int(0)), Int(1), Int(0)) if number in team.walked else b
+                       for number, (b, n) in enumerate(zip(one.blocks, one.extents, strict=True)))
+        return replace(one, blocks=blocks, sharing=sharing, kernel=kernel, lanes=lanes, notes=tuple(notes),
                        storage=tuple(self.making.shared))
 
 
@@ -285,16 +315,3 @@ def _meeting(team: Team) -> str:
 
 def _level(group: Group) -> int:
     return group.members[0].level
-
-
-def _without_reductions(work: Work) -> Kernel:
-    """The kernel as the second pass sees it: reductions that are made already are numbers."""
-    names = {**{e: Name(e, 0) for e in work.kernel.extents}, **{i: Name(i) for i in work.indices}}
-    made = {f.reduce: Const(_nothing(f.reduce.type), f.reduce.type) for f in find(work.kernel, work.equations, names)}
-    return replace(
-        work.kernel, stages=tuple(replace(s, value=replaced(s.value, made)) for s in work.kernel.stages),
-        equations=tuple(replace(e, value=replaced(e.value, made)) for e in work.kernel.equations))
-
-
-def _nothing(type: Type) -> bool | int:
-    return False if type == BOOL else 0

@@ -27,6 +27,7 @@ class Team:
     by_columns: bool
     tile: tuple[int, ...]   # outputs of a block, per index
     lane_index: int = -1    # by columns: which index the neighbours run along
+    walked: tuple[int, ...] = ()    # indices on which no reduction depends: a team walks them with what it has made
 
     @property
     def slots(self) -> int:
@@ -58,14 +59,22 @@ class Team:
         """Which outputs each thread works for: all of a team have the same."""
         if not self.by_columns:
             shape: tuple[object, ...] = ((self.workers, self.slots), 1)
-            layout = Layout(shape, ((0, 1), 0))  # type: ignore[arg-type]
-            places = unravel(self.thread // self.workers, self.tile)
-            return Ownership(self.threads, 1, str(layout), places, self.slots > prod(self.tile))
+            layout = Layout(shape, ((0, 1), 0) if not self.walked else ((1, self.workers), 0))  # type: ignore[arg-type]
+            kept = [size for n, size in enumerate(self.tile) if n not in self.walked]
+            at = iter(unravel(self.thread // self.workers, tuple(kept)))
+            places = tuple(self._walked(n) if n in self.walked else next(at) for n in range(len(self.tile)))
+            return Ownership(self.threads, 1, str(layout), places, self.slots > prod(kept))
         item: Expr = Name("item", 0, self.vector - 1) if self.vector > 1 else Int(0)
         along = self.thread % self.slots * self.vector + item
-        places = tuple(along if n == self.lane_index else Int(0) for n in range(len(self.tile)))
-        layout = Layout(((self.slots, self.workers), self.vector), ((self.vector, 0), 1))
+        places = tuple(self._walked(n) if n in self.walked else along if n == self.lane_index else Int(0)
+                       for n in range(len(self.tile)))
+        layout = Layout(((self.slots, self.workers), self.vector),
+                        ((self.vector, self.slots if self.walked else 0), 1))
         return Ownership(self.threads, self.vector, str(layout), places, False)
+
+    def _walked(self, number: int) -> Expr:
+        """The first place of a worker along an index that is walked."""
+        return self.worker if number == self.walked[-1] else Int(0)
 
 
 def can_meet(threads: int, workers: int) -> bool:

@@ -9,10 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from layoutc.plan.cost import cost_of, nominal_outputs
+from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
-from layoutc.plan.reductions.fit import shared_budget, spec_names, threads_of, tile_of, together, vector_along
+from layoutc.plan.reductions.fit import (
+    shared_budget,
+    spec_names,
+    team_cost,
+    threads_of,
+    tile_of,
+    together,
+    used_indices,
+    vector_along,
+    walked_indices,
+)
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import groups_of
 from layoutc.plan.reductions.make import AHEAD
@@ -22,6 +32,7 @@ from layoutc.plan.reductions.team import MOST_GROUPS, WARP, Team
 from layoutc.plan.strategies.nodes import Made, Work
 
 THREADS = 512
+GROUPS = 16             # of a block that share outputs
 ROUNDS = 32             # of a worker, after which another block takes the rest
 MEETING_BYTES = 40      # what an output of a worker costs in shared memory, as bytes asked of memory
 
@@ -39,10 +50,11 @@ class Columns:
         found = together(work)
         if isinstance(found, str):
             return Refusal("columns", found)
-        if not work.indices:
-            return Refusal("columns", "there is one output")
+        used = used_indices(work, found)
+        if not used:
+            return Refusal("columns", "all outputs share a reduction" if work.indices else "there is one output")
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
-        prices = {i: cost_of(work.kernel, work.equations, i, outputs * 16) for i in reversed(work.indices)}
+        prices = {i: team_cost(work, found, i, GROUPS * AHEAD) for i in reversed(used)}
         along = min(prices, key=lambda i: prices[i])
         team = _team(work, found, along)
         if isinstance(team, str):
@@ -51,8 +63,8 @@ class Columns:
         if team.workers > 1 and needed > shared_budget(work):
             return Refusal("columns", f"threads meet in {needed} bytes of shared memory, and there are "
                            f"{shared_budget(work)}")
-        share = ROUNDS if all(one.level == 0 for one in found) else 0
-        cost = prices[along] + outputs * team.workers * MEETING_BYTES * len(found)
+        share = ROUNDS if all(one.level == 0 for one in found) and not team.walked else 0
+        cost = prices[along] + (outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0)
         return cls(Order(work, team, share, along, AHEAD), cost)
 
     def plan(self, names: Names, entry: str) -> Made:
@@ -63,7 +75,8 @@ class Columns:
 def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:
     """A warp's width of threads along the outputs, and as many groups of them as the block has."""
     groups = groups_of(work.kernel, found, spec_names(work), by_columns=True)
-    vector = vector_along(work, groups, along)
+    walked = walked_indices(work, found)
+    vector = 1 if walked else vector_along(work, groups, along)
     sizes = tile_of(work)
     number = work.indices.index(along)
     if sizes is None:
@@ -77,11 +90,13 @@ def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:
         while width % vector:
             vector //= 2
     slots = width // vector
-    threads = threads_of(work) or max(slots, min(slots * 16, THREADS))
+    threads = threads_of(work) or max(slots, min(slots * GROUPS, THREADS))
     if threads % slots or threads > 1024:
         return f"{threads} threads are not shared evenly by {width} outputs, {vector} a thread"
     workers = threads // slots
     if workers > MOST_GROUPS:
         return f"{workers} threads an output are too many to meet one after another"
-    return Team(threads, workers, vector, True, tuple(width if n == number else 1 for n in range(len(work.indices))),
-                number)
+    tile = [width if n == number else 1 for n in range(len(work.indices))]
+    if walked:
+        tile[walked[-1]] = workers
+    return Team(threads, workers, vector, True, tuple(tile), number, walked)

@@ -9,10 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from layoutc.plan.cost import cost_of, nominal_outputs
+from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
-from layoutc.plan.reductions.fit import outputs_of, spec_names, threads_of, tile_of, together, vector_along
+from layoutc.plan.reductions.fit import (
+    outputs_of,
+    spec_names,
+    team_cost,
+    threads_of,
+    tile_of,
+    together,
+    vector_along,
+    walked_indices,
+)
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import AHEAD
@@ -39,7 +48,7 @@ class Rows:
         if isinstance(found, str):
             return Refusal("rows", found)
         groups = groups_of(work.kernel, found, spec_names(work), by_columns=False)
-        team = _team(work, vector_along(work, groups, None))
+        team = _team(work, found, vector_along(work, groups, None))
         if isinstance(team, str):
             return Refusal("rows", team)
         ahead = _ahead(work, groups, team)
@@ -47,9 +56,9 @@ class Rows:
             return Refusal("rows", ahead)
         along = groups[0].digits[-1].name
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
-        cost = cost_of(work.kernel, work.equations, along, outputs * team.workers)
-        cost += outputs * team.workers * MEETING_BYTES * len(found)
-        return cls(Order(work, team, ROUNDS if _may_share(found) else 0, along, ahead), cost)
+        cost = team_cost(work, found, along, team.workers * team.vector * AHEAD)
+        cost += outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0
+        return cls(Order(work, team, ROUNDS if _may_share(found) and not team.walked else 0, along, ahead), cost)
 
     def plan(self, names: Names, entry: str) -> Made:
         """The passes under their names in the text."""
@@ -61,7 +70,7 @@ def _may_share(found: tuple[Found, ...]) -> bool:
     return all(one.level == 0 for one in found)
 
 
-def _team(work: Work, vector: int) -> Team | str:
+def _team(work: Work, found: tuple[Found, ...], vector: int) -> Team | str:
     """As many threads an output as the block has for each."""
     outputs = outputs_of(work)
     told = threads_of(work)
@@ -71,8 +80,9 @@ def _team(work: Work, vector: int) -> Team | str:
     workers = threads // outputs
     if not can_meet(threads, workers):
         return f"{workers} threads an output, of {threads}, are no whole warps and no part of one"
-    sizes = tile_of(work) or {}
-    return Team(threads, workers, vector, False, tuple(sizes.get(i, 1) for i in work.indices))
+    sizes, walked = tile_of(work) or {}, walked_indices(work, found)
+    tile = tuple(workers if walked and n == walked[-1] else sizes.get(i, 1) for n, i in enumerate(work.indices))
+    return Team(threads, workers, vector, False, tile, walked=walked)
 
 
 def _ahead(work: Work, groups: list[Group], team: Team) -> int | str:
