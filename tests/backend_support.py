@@ -55,6 +55,11 @@ def kernels(name: str) -> CudaSource:
     return read(HERE / "kernels" / f"{name}.cu")
 
 
+def numpy_or_cupy(device: str) -> Any:
+    """The library whose arrays lie on the device."""
+    return np if device == "cpu" else importlib.import_module("cupy")
+
+
 def load(device: str, source: CudaSource) -> CpuModule | CudaModule:
     return load_cuda(source) if device == "cuda" else load_cpu(source)
 

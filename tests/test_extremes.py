@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -23,6 +22,7 @@ from layoutc.module import Kernel
 from layoutc.resolve.binding import tensor_shape
 from layoutc.testing.cases import insisted
 from layoutc.testing.memory import place
+from tests.backend_support import numpy_or_cupy
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.layout"))
 Array = NDArray[Any]
@@ -140,10 +140,6 @@ ROWS = """
 kernel rows(x: u8[H, W]) -> (y: u8[H, W]) { edge x = constant(9)  y[i, j] = u8(x[i + 1, j] + x[i, j - 1]) }
 schedule rows as staged { tile (i: 8, j: 512)  threads 256  stage x in shared  vector 16 }
 """
-
-
-def numpy_or_cupy(device: str) -> Any:
-    return np if device == "cpu" else importlib.import_module("cupy")
 
 
 @pytest.mark.parametrize("schedule", [None, "staged"])

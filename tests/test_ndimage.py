@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from layoutc import ndimage
 from layoutc.ndimage.gaussian import gaussian_weights
+from tests.backend_support import numpy_or_cupy
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
@@ -132,6 +133,25 @@ def test_what_is_not_filtered_is_copied() -> None:
     for out in (ndimage.uniform_filter(IMAGE, 1), ndimage.minimum_filter(IMAGE, 1), ndimage.gaussian_filter(IMAGE, 0)):
         np.testing.assert_array_equal(out, IMAGE)
         assert not np.shares_memory(out, IMAGE)
+
+
+def test_results_lie_where_the_input_does(device: str) -> None:
+    make = numpy_or_cupy(device).asarray
+    x = make(IMAGE.astype(np.float32))
+    out = make(np.zeros(IMAGE.shape))
+    for result, wanted in (
+        (ndimage.gaussian_filter(x, 1.0), theirs.gaussian_filter(IMAGE.astype(np.float32), 1.0)),
+        (ndimage.correlate(x + 1j, make(np.ones((3, 3)))), theirs.correlate(IMAGE + 1j, np.ones((3, 3)))),
+        (ndimage.rank_filter(x, 2, 3), theirs.rank_filter(IMAGE.astype(np.float32), 2, 3)),
+        (ndimage.laplace(x[:9, :9]), theirs.laplace(IMAGE[:9, :9])),
+        (ndimage.gaussian_gradient_magnitude(x, 1.0), theirs.gaussian_gradient_magnitude(IMAGE, 1.0)),
+        (ndimage.uniform_filter(x * 100, 3, output=np.int16), theirs.uniform_filter(IMAGE * 100, 3).astype(np.int16)),
+        (ndimage.maximum_filter(x, 3, output=out), theirs.maximum_filter(IMAGE.astype(np.float32), 3)),
+    ):
+        assert type(result) is type(x)
+        host = result if isinstance(result, np.ndarray) else result.get()
+        np.testing.assert_allclose(host, wanted, rtol=1e-4, atol=1e-4)
+    assert result is out
 
 
 def test_bools_and_views_and_lists() -> None:

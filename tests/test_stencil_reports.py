@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from layoutc import ndimage
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import compile
+from tests.backend_support import numpy_or_cupy
 
 Array = NDArray[Any]
 RULES = ("reflect", "nearest", "wrap", "mirror", "constant(0)")
@@ -248,6 +249,37 @@ def test_strided_windows_with_padding(shape: tuple[int, int], run: Any) -> None:
     """
     rng = np.random.default_rng(0)
     run(text, rng.integers(-9, 9, shape, dtype=np.int32), rng.integers(-9, 9, (7, 7), dtype=np.int32))
+
+
+def test_channels_beyond_32_bits(device: str) -> None:      # pytorch 117736
+    """Past 2^31 elements where there is a GPU to hold them; else the same on a few."""
+    xp, channels, n = numpy_or_cupy(device), 514 if device == "cuda" else 5, 2048 if device == "cuda" else 20
+    text = """
+    kernel conv(x: f16[C, H, W], w: f16[C, 3, 3]) -> (y: f32[H - 2, W - 2]) {
+        require H >= 2, W >= 2
+        y[i, j] = sum(c, u, v) f32(w[c, u, v]) * f32(x[c, i + u, j + v])
+    }
+    """
+    x, w = xp.zeros((channels, n, n), np.float16), xp.zeros((channels, 3, 3), np.float16)
+    x[0, 0, 0], x[-1, -1, -1], x[-1, -3, -2] = 3, 5, 7
+    w[0, 0, 0], w[-1] = 2, xp.arange(9).reshape(3, 3)
+    y = compile(text).conv(x, w, device=device)
+    assert [float(y[0, 0]), float(y[-1, -1]), float(y[-1, -2])] == [6, 8 * 5 + 1 * 7, 2 * 7]
+    assert float(y.sum()) == 6 + (1 + 2 + 4 + 5 + 7 + 8) * 7 + 8 * 5
+
+
+def test_cubes_beyond_32_bits(device: str) -> None:     # devito 2777
+    xp, n = numpy_or_cupy(device), 1295 if device == "cuda" else 13
+    text = """
+    kernel step(x: f32[D, H, W]) -> (y: f32[D, H, W]) {
+        edge x = constant(1)
+        y[i, j, k] = x[i - 1, j, k] + 2*x[i, j + 1, k] + 4*x[i, j, k - 1]
+    }
+    """
+    x = xp.zeros((n, n, n), np.float32)
+    x[-1, -1, -1], x[-2, -1, -1] = 3, 5
+    y = compile(text).step(x, device=device)
+    assert [float(y[-1, -1, -1]), float(y[-1, -2, -1]), float(y[0, 0, 0]), float(y[1, 1, 1])] == [5 + 2, 6, 1 + 4, 0]
 
 
 def test_origins_are_checked_and_go_with_their_axes() -> None:      # scipy 22533, 20652

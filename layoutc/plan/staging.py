@@ -10,17 +10,17 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.plan.chunks import Chunk, ranges_of_extents
 from layoutc.plan.fusing import Fusing, refused_box
 from layoutc.plan.halo import Axis, Footprint, footprints
+from layoutc.plan.keeping import is_worth_keeping
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.reach import groups, grown
 from layoutc.plan.redistributed import CannotRedistributeError, needed
 from layoutc.plan.refusal import refusal
-from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, StageChoice
+from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, Stage, StageChoice
 from layoutc.resolve.types import Type, compute_type
 from layoutc.source import Span
 
 STAGED_FROM = 9         # reads an output from which a tensor is worth staging
-KEPT_FROM = 2           # evaluations an output from which a let is worth keeping
 HELD_UP_TO = 64         # elements that a thread holds in registers unasked
 
 
@@ -80,9 +80,12 @@ class Staging:
             return frozenset(chosen)
         for stage in self.kernel.stages:
             found = self._grown(frozenset(chosen | {stage.name})).get(stage.name)
-            heavy = any(f.reads >= KEPT_FROM for f in footprints(self.kernel, (stage,)).values())
-            if (found is not None and found.axes is not None and found.reads >= KEPT_FROM and heavy and spread(found)
-                    and self._fits(self._box(stage.name, compute_type(stage.type), "shared", found))):
+            if found is None or found.axes is None:
+                continue
+            box = self._box(stage.name, compute_type(stage.type), "shared", found)
+            places = min(found.reads, prod(a.high - a.low + 1 for a in found.axes))     # a place is computed once
+            elements, outputs = prod(box.extents), prod(self.sizes[i] for i in self.indices)
+            if is_worth_keeping(stage, self.lets, frozenset(chosen), places, elements, outputs) and self._fits(box):
                 chosen.add(stage.name)
         return frozenset(chosen)
 
@@ -250,10 +253,16 @@ class Staging:
         """Staged in shared memory where neighbours share enough of what they read and the box fits."""
         if self.schedule.stages or found.axes is None or found.reads < STAGED_FROM or not spread(found):
             return None
-        if len([a for a in found.axes if a.index is not None]) < min(len(self.indices), 1):
+        if len([a for a in found.axes if a.index is not None]) < min(len(self.indices), 1) or self._is_read_once(name):
             return None
         box = self._box(name, type, "shared", found)
         return box if self._fits(box) else None
+
+    def _is_read_once(self, name: str) -> bool:
+        """Whether the one reader is a kept let, and takes each element for one of its own."""
+        readers: list[Equation | Stage] = [*self.equations, *(s for s in self.kernel.stages if s.name in self.kept)]
+        boxes = [footprints(self.kernel, (reader,), self.kept).get(name) for reader in readers]
+        return [b.reads for b in boxes if b is not None] == [1]
 
     def _fits(self, box: Storage) -> bool:
         """Whether there is room for one more box of the compiler's own choice; then it is taken."""
