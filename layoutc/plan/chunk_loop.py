@@ -15,6 +15,7 @@ from layoutc.plan.frame import Frame
 from layoutc.plan.items import ItemPlace, place_of_item
 from layoutc.plan.loops import loop, take
 from layoutc.plan.nodes import Storage
+from layoutc.plan.outer import outer_product
 from layoutc.plan.places import InBox
 from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Step, Steps, When
 from layoutc.plan.sums import Sum, Sums
@@ -176,10 +177,23 @@ class _ChunkLoop:
         if items == 1:
             take(lowering, s.reduce, env, s.into)
             return
+        into = s.of_item(several=True)
+        if not self.place.tests and self._is_safe(s, env):
+            outer = outer_product(self.frame, s.reduce, env, into, self.place, items)
+            if outer is not None:
+                lowering.emit(*outer)
+                return
         with lowering.block() as steps:
-            take(lowering, s.reduce, env, s.of_item(several=True))
+            take(lowering, s.reduce, env, into)
         body = with_used(self.place.steps, self._guarded(tuple(steps)))
         lowering.emit(Loop(True, "int", "item", Int(0), Int(items), body))
+
+    def _is_safe(self, s: Sum, env: dict[str, Expr]) -> bool:
+        """Whether an item that is no output may take its product too."""
+        lowering = self.frame.lowering
+        with lowering.rehearsal(), lowering.block() as steps:
+            take(lowering, s.reduce, env, s.into)
+        return names_in(steps).isdisjoint(self.unsafe)
 
     @contextmanager
     def _steps_of(self, c: Chunk, env: Mapping[str, Expr], count: Expr, unroll: bool) -> Iterator[dict[str, Expr]]:

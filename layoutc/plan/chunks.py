@@ -101,9 +101,14 @@ def chunks_of(kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedul
 def ranges_of_extents(kernel: Kernel, equations: tuple[Equation, ...]) -> tuple[str, ...]:
     """The reduction indices of the equations whose ranges are known only at the call."""
     made = {i for e in kernel.equations for i in e.indices}
-    reductions = [v for v in _values(kernel, equations) if isinstance(v, Reduce)]
-    found = [b.name for r in reductions for b in r.binders if Chunk(b.name, 1, b.low, b.high).range is None]
+    binders = [b for r in reductions_of(kernel, equations) for b in r.binders]
+    found = [b.name for b in binders if Chunk(b.name, 1, b.low, b.high).range is None]
     return tuple(i for i in dict.fromkeys(found) if i not in made)
+
+
+def reductions_of(kernel: Kernel, equations: tuple[Equation, ...]) -> tuple[Reduce, ...]:
+    """Every reduction of the equations and of the lets that they read."""
+    return tuple(v for v in _values(kernel, equations) if isinstance(v, Reduce))
 
 
 def _values(kernel: Kernel, equations: tuple[Equation, ...]) -> Iterator[Value]:

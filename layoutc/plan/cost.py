@@ -5,7 +5,7 @@ Extents known only at the call count as ``NOMINAL``: strategies are compared, no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from layoutc.index import Expr, Int, Name, terms
@@ -35,11 +35,15 @@ def nominal_along(kernel: Kernel, equation: Equation, axis: int) -> int:
     return _number(as_index(output.extents[axis], nominal_extents(kernel)))
 
 
-def cost_of(kernel: Kernel, equations: Sequence[Equation], along: str | None, threads: float) -> float:
+def cost_of(
+    kernel: Kernel, equations: Sequence[Equation], along: str | None, threads: float,
+    shared: Mapping[str, float] | None = None,
+) -> float:
     """Bytes that all warps ask memory for, as if the whole machine were asked for them.
 
     ``along`` is the index (of the outputs or of a reduction) in which the lanes of a warp are neighbours, None where
-    each warp has one thread at work; ``threads`` are at work at a time.
+    each warp has one thread at work; ``threads`` are at work at a time. ``shared``: of tensors that wait in shared
+    memory, the bytes that one access of one output comes to.
     """
     types = {t.name: t.type for t in kernel.inputs}
     accesses = Accesses(kernel, extents=nominal_extents(kernel))
@@ -47,7 +51,10 @@ def cost_of(kernel: Kernel, equations: Sequence[Equation], along: str | None, th
     for equation in equations:
         outputs = nominal_outputs(kernel, equation)
         for access, times in accesses.of(equation):
-            bytes += outputs * max(times, 1) * _bytes(access.indices, along, types[access.tensor].bytes)
+            each = (shared or {}).get(access.tensor)
+            if each is None:
+                each = _bytes(access.indices, along, types[access.tensor].bytes)
+            bytes += outputs * max(times, 1) * each
     return bytes / busy(threads)
 
 

@@ -76,13 +76,14 @@ KERNEL(32) grouped(
                 for (int u = 0; u < 3; ++u) {
                     UNROLL
                     for (int v = 0; v < 3; ++v) {
+                        const int item_i = thread / 8;
+                        const int item_j = thread % 8;
+                        const float right = float(x_tile[((buffer * 2 + item_c) * 9 + item_i * 2 + u) * 17
+                            + item_j * 2 + v]);
                         UNROLL
                         for (int item = 0; item < 4; ++item) {
-                            const int item_i = thread / 8;
-                            const int item_j = thread % 8;
-                            sum[item] = fma(float(w_tile[((item * 2 + item_c) * 3 + u) * 3 + v]),
-                                float(x_tile[((buffer * 2 + item_c) * 9 + item_i * 2 + u) * 17 + item_j * 2
-                                + v]), sum[item]);
+                            sum[item] = fma(float(w_tile[((item * 2 + item_c) * 3 + u) * 3 + v]), right,
+                                sum[item]);
                         }
                     }
                 }

@@ -65,12 +65,21 @@ KERNEL(64) matmul(
             const Index chunk_k = chunk * 8 - 8;
             const int count_k = minimum(K - chunk_k, 8);
             for (int item_k = 0; item_k < count_k; ++item_k) {
+                float left[4];
+                UNROLL
+                for (int part = 0; part < 4; ++part) {
+                    const int item_i = part * 8 + thread / 8;
+                    left[part] = a_tile[(buffer * 32 + item_i) * 8 + item_k];
+                }
+                float right[4];
+                UNROLL
+                for (int part = 0; part < 4; ++part) {
+                    const int item_j = thread % 8 * 4 + part;
+                    right[part] = b_tile[(buffer * 8 + item_k) * 32 + item_j];
+                }
                 UNROLL
                 for (int item = 0; item < 16; ++item) {
-                    const int item_i = item / 4 * 8 + thread / 8;
-                    const int item_j = thread % 8 * 4 + item % 4;
-                    sum[item] = fma(a_tile[(buffer * 32 + item_i) * 8 + item_k],
-                        b_tile[(buffer * 8 + item_k) * 32 + item_j], sum[item]);
+                    sum[item] = fma(left[item / 4], right[item % 4], sum[item]);
                 }
             }
         }

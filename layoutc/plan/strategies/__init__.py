@@ -5,14 +5,15 @@ from __future__ import annotations
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.columns import Columns
+from layoutc.plan.strategies.contraction import Contraction
 from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.rows import Rows
 from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused | Window | Rows | Columns
-STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Rows, Columns)
+Strategy = Tile | Fused | Window | Rows | Columns | Contraction
+STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Rows, Columns, Contraction)
 FUSING: tuple[type[Strategy], ...] = (Fused,)      # that make several steps a launch
 
 
