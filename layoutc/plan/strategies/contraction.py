@@ -15,8 +15,8 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.index import Int
 from layoutc.layout import Layout
 from layoutc.plan.chunks import Chunk, reductions_of
-from layoutc.plan.cost import NOMINAL, cost_of, nominal_extents
-from layoutc.plan.halo import Footprint, as_index, footprints
+from layoutc.plan.cost import cost_of, nominal_along, nominal_extents
+from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.nodes import Made, Work
@@ -137,9 +137,7 @@ def _sides_of(work: Work, shape: Shape) -> Sides:
 
 def _outputs(work: Work, index: str) -> int:
     """How many outputs there are along an index; a nominal number where the call decides."""
-    output = next(t for t in work.kernel.outputs if t.name == work.equations[0].output)
-    n = as_index(output.extents[work.indices.index(index)], nominal_extents(work.kernel))
-    return n.value if isinstance(n, Int) else NOMINAL
+    return nominal_along(work.kernel, work.equations[0], work.indices.index(index))
 
 
 def _power_of_two(n: int) -> int:
