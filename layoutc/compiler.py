@@ -9,7 +9,6 @@ from layoutc.cuda_source import CudaSource
 from layoutc.parse.parser import parse
 from layoutc.plan.nodes import Plan, Signature, Target
 from layoutc.plan.planner import default_signature, make_plan
-from layoutc.render import render
 from layoutc.resolve.program import Kernel, Program, Schedule
 from layoutc.resolve.resolver import resolve
 from layoutc.source import Source
@@ -17,7 +16,7 @@ from layoutc.source import Source
 if TYPE_CHECKING:
     from layoutc.backend import Module
 
-__all__ = ["Plan", "default_signature", "load_module", "plan_kernel", "read_program", "render", "with_schedule"]
+__all__ = ["Plan", "default_signature", "load_module", "plan_kernel", "read_program", "with_schedule"]
 
 
 def read_program(source: Source, constants: Mapping[str, int] | None = None) -> Program:
@@ -57,11 +56,13 @@ def _unused_name(text: str) -> str:
 def plan_kernel(
     program: Program, kernel: Kernel, schedule: Schedule | None, signature: Signature, target: Target
 ) -> tuple[Plan, CudaSource]:
-    """What each thread does, and the text.
+    """What each thread does, and the text; what prints it is imported here, so that checking stays quick.
 
     Raises:
         LayoutcError: the schedule asks for what cannot be done.
     """
+    from layoutc.render import render
+
     plan = make_plan(program, kernel, schedule, signature, target)
     return plan, render(plan)
 

@@ -297,4 +297,4 @@ def test_check_imports_no_more_than_it_needs() -> None:
                           capture_output=True, text=True, check=True)
     imported = {line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if "|" in line}
     assert "layoutc.plan.planner" in imported
-    assert not {"cupy", "numpy", "rich", "hypothesis", "PIL"} & imported
+    assert not {"cupy", "numpy", "jinja2", "rich", "hypothesis", "PIL"} & imported

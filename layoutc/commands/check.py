@@ -25,13 +25,13 @@ def _check_file(settings: Settings, path: str) -> int:
 
 def plan_everything(program: Program, settings: Settings) -> None:
     """Plan kernels with every schedule, and redistributions; LayoutcError with all that cannot be honoured."""
-    from layoutc.compiler import default_signature, plan_kernel
+    from layoutc.plan.planner import default_signature, make_plan
 
     problems: dict[Diagnostic, None] = {}
     for kernel in program.kernels:
         for schedule in _schedules(kernel):
             try:
-                plan_kernel(program, kernel, schedule, default_signature(kernel), settings.target)
+                make_plan(program, kernel, schedule, default_signature(kernel), settings.target)
             except LayoutcError as error:
                 problems |= dict.fromkeys(error.diagnostics)
             else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import platformdirs
@@ -30,7 +29,7 @@ def lark() -> Lark:
     Building takes some 200 ms, loading 25 ms. Lark keys the stored tables by the grammar and its own
     version, and builds anew where they are missing, stale or damaged.
     """
-    grammar = files("layoutc.parse").joinpath("grammar.lark").read_text(encoding="utf-8")
+    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     stored = _stored_tables()
     return Lark(
         grammar, parser="lalr", maybe_placeholders=False, postlex=_EveryWordIsAName(), transformer=BUILDER,

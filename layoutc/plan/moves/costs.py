@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache, lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ def measured_path() -> Path:
 
 @cache
 def _shipped() -> Mapping[str, Costs]:
-    return _tables(tomllib.loads(files("layoutc.plan.moves").joinpath("costs.toml").read_text("utf-8")))
+    return _tables(tomllib.loads(Path(__file__).with_name("costs.toml").read_text("utf-8")))
 
 
 def _measured(path: Path) -> Mapping[str, Costs]:
