@@ -174,6 +174,17 @@ FOUND: dict[str, tuple[str, list[Any], list[Any]]] = {
         """,
         [[1, 2, 3, 4], [1, 0, 2**63 - 1, 3]], [[2, -1, -2, 4]],
     ),
+    "a sum over an extent of what is staged in chunks": (
+        """
+        kernel total(x: f32[H, W]) -> (s: f32[H], at: i64[H]) {
+            require W >= 1
+            s[i] = sum(j) x[i, j]
+            at[i] = argmax(j) x[i, j]
+        }
+        schedule total { tile (i: 2, j: 2)  stage x in shared }
+        """,
+        [[[1, 2, 4], [9, 8, 7], [0, 0, 1]]], [[7, 24, 1], [2, 0, 2]],
+    ),
 }
 
 

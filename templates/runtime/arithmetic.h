@@ -322,18 +322,18 @@ template <> DEVICE double from_key<double>(u64 key) { return lc::bits_double(key
 
 // argmin and argmax: whether the value at a place comes before the best so far. A NaN comes before any number, of
 // equal values the one at the lesser place. Nothing yet: the identity of min or max at the greatest place.
-template <class T> DEVICE bool first_least(T value, i64 place, T best, i64 best_place) {
+template <class T> DEVICE bool first_least(lc::Same<T> value, i64 place, T best, i64 best_place) {
     const bool sooner = place < best_place;
     return value < best || (value == best && sooner) || (value != value && (best == best || sooner));
 }
-template <class T> DEVICE bool first_greatest(T value, i64 place, T best, i64 best_place) {
+template <class T> DEVICE bool first_greatest(lc::Same<T> value, i64 place, T best, i64 best_place) {
     const bool sooner = place < best_place;
     return best < value || (value == best && sooner) || (value != value && (best == best || sooner));
 }
 
 // sum + value, where `lost` is what rounding added too much before and adds too much now (W. Kahan, 1965). However
 // many terms: the error is some units in the last place of the sum of their sizes.
-template <class T> DEVICE T add_compensated(T sum, T value, T& lost) {
+template <class T> DEVICE T add_compensated(T sum, lc::Same<T> value, T& lost) {
     const T term = value - lost;
     const T total = sum + term;
     const T over = (total - sum) - term;
