@@ -178,7 +178,8 @@ class Lowering:
             case InConstant(array, type, extents):
                 return load(Element(array, row_major(subscripts, extents)), type)
             case InRows(array, origin, strides):
-                return Element(array, dot((s - o for s, o in zip(subscripts, origin, strict=True)), map(Int, strides)))
+                at = (s.over(self.local) - o.over(self.local) for s, o in zip(subscripts, origin, strict=True))
+                return Element(array, dot(at, map(Int, strides)))
             case InBox() if boxed:
                 return self._in_box(place, subscripts, env)
             case InBox(source=source) | (InGlobal() as source):

@@ -52,11 +52,15 @@ def _sorted(lowering: Lowering, r: p.Reduce, env: Env, count: int) -> Text:
     window = lowering.names.take("window")
     lowering.emit(Registers(register_type(r.type), window, count))
     _fill(lowering, r, r.binders, dict(env), window, Int(0))
-    pairs = [f"{{ {low}, {high} }}" for low, high in median_network(count)]
+    last = r.binders[-1]
+    columns = int(last.high.value) - int(last.low.value) if isinstance(last.low, p.Const) and isinstance(
+        last.high, p.Const) and len(r.binders) > 1 else 1
+    network, middle = median_network(count, columns)
+    pairs = [f"{{ {low}, {high} }}" for low, high in network]
     rows = tuple(", ".join(pairs[k:k + PAIRS_A_ROW]) for k in range(0, len(pairs), PAIRS_A_ROW))
     if pairs:
         lowering.emit(Network(window, lowering.names.take("exchange"), rows, len(pairs)))
-    return Element(window, Int(count // 2))
+    return Element(window, Int(middle))
 
 
 def _fill(

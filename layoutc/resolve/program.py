@@ -275,6 +275,7 @@ class Schedule:
     shared_budget: int | None = None            # bytes
     unroll: tuple[str, ...] = ()                # index names
     fuse: int = 1                               # steps a launch
+    march: str | None = None                    # the index along which the tile is walked
     loads: tuple[AccessLayout, ...] = ()        # each input at most once
     stores: tuple[AccessLayout, ...] = ()       # each output at most once
     span: Span = place()

@@ -54,6 +54,10 @@ class ScheduleResolver:
         for clause in sorted(self.written.clauses, key=_turn):
             with suppress(Refused):
                 self._clause(clause)
+        if "march" in self.spans and "fuse" in self.spans:
+            self.errors.report(
+                "bad-march", self.spans["march"], "a tile of fused steps is not walked", "this clause",
+                others=[Label(self.spans["fuse"], "the steps")], help="leave `march` or `fuse` out")
         if self.errors.met > before:
             return None
         name = self.written.name
@@ -93,8 +97,9 @@ class ScheduleResolver:
             case syntax.Access():
                 tile = self.found.get("tile")
                 self.accesses.add(clause, self.found.get("threads"), None if tile is None else dict(tile))
-            case syntax.March():
-                self._not_yet(clause.span, "march")
+            case syntax.March(index, span):
+                self._once("march", "march", span)
+                self.found["march"] = self._march(index)
             case syntax.Fuse(steps, span):
                 self._once("fuse", "fuse", span)
                 self.found["fuse"] = self._fuse(steps, span)
@@ -191,7 +196,9 @@ class ScheduleResolver:
             )
         self._thread_count(written, layout[0].size)
         tile = self.found.get("tile")
-        sizes = {prod(self._tile_of(o, dict(tile))) for o in self.surface.outputs if o} if tile else {layout.size}
+        march = self.found.get("march")
+        of = [tuple(i for i in o if i != march) for o in self.surface.outputs if o]
+        sizes = {prod(self._tile_of(o, dict(tile))) for o in of} if tile else {layout.size}
         for outputs in sorted(sizes):
             self._bijection(written, layout, outputs)
 
@@ -303,6 +310,11 @@ class ScheduleResolver:
                 "nothing to join", help="say which output is the next of which input: `step u = v`",
             )
         return steps
+
+    def _march(self, index: syntax.Name) -> str:
+        if index.id not in self.surface.indices:
+            self._unknown_index(index, list(self.surface.indices))
+        return index.id
 
     def _unroll(self, index: syntax.Name, span: Span) -> None:
         known = [*self.surface.reduced, *self.surface.indices]

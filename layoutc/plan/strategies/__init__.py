@@ -10,11 +10,13 @@ from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.rows import Rows
 from layoutc.plan.strategies.tile import Tile
+from layoutc.plan.strategies.turned import Turned
 from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused | Window | Rows | Columns | Contraction
-STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Rows, Columns, Contraction)
+Strategy = Tile | Fused | Window | Turned | Rows | Columns | Contraction
+STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Turned, Rows, Columns, Contraction)
 FUSING: tuple[type[Strategy], ...] = (Fused,)      # that make several steps a launch
+MARCHING: tuple[type[Strategy], ...] = (Window,)
 
 
 def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
@@ -25,7 +27,7 @@ def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
     possible: list[Strategy] = []
     refused: list[Refusal] = []
     errors: list[LayoutcError] = []
-    for strategy in FUSING if work.schedule is not None and work.schedule.fuse > 1 else STRATEGIES:
+    for strategy in _allowed(work):
         try:
             found = strategy.try_plan(work)
         except LayoutcError as error:
@@ -41,3 +43,12 @@ def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
     best = min(possible, key=lambda p: p.cost)
     dearer = [Refusal(type(p).__name__.lower(), "costs more", p.cost) for p in possible if p is not best]
     return best, (*refused, *dearer)
+
+
+def _allowed(work: Work) -> tuple[type[Strategy], ...]:
+    """The strategies that can do what the schedule asks for."""
+    if work.schedule is None:
+        return STRATEGIES
+    if work.schedule.fuse > 1:
+        return FUSING
+    return MARCHING if work.schedule.march in work.indices else STRATEGIES

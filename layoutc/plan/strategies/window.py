@@ -1,30 +1,31 @@
 """Strategy: each thread makes neighbouring columns of several rows; what it reads moves past in registers.
 
 Rows of 16-byte vectors with their aligned neighbours; a reduction that the rows lead keeps the partial results of as
-many output rows, anything else the last rows themselves. Warps that touch no edge run without a test.
+many output rows, anything else the last rows themselves. Warps that touch no edge run without a test. Rows may be on
+their way in shared memory, which ``march i`` with ``stage x in shared`` asks for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
 from typing import Self
 
-from layoutc.plan.cost import busy, nominal_outputs
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.staging import spread
 from layoutc.plan.strategies.nodes import Made, Work
-from layoutc.plan.window.length import UNKNOWN_RANGE, operations
-from layoutc.plan.window.ring import lines_of
-from layoutc.plan.window.shape import Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.cost import cost_of_walk
+from layoutc.plan.window.length import operations
+from layoutc.plan.window.shape import ACCESS_BYTES, WARP, Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.told import told_shape
 from layoutc.plan.window.walk import write_walk
 
 NAME = "window"
 THREADS = 128
-LONG = 32                   # rows of a walk that is a loop
 LONGEST_TEXT = 4000         # operations of a walk that is written out: what the instruction cache holds
 LONGEST_ROW = 4000
+BUSY = 40                   # operations an output, from which arithmetic must hide more of the rows' way
+ARITHMETIC = 150            # operations an output, from which arithmetic is all that counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,15 @@ class Window:
 
     @classmethod
     def try_plan(cls, work: Work) -> Self | Refusal:
-        """A walk, where the compiler is free to choose one and neighbours read rows in common."""
-        shape = _shape(work)
+        """A walk, where the schedule asks for one, or leaves all open and neighbours read rows in common.
+
+        Raises LayoutcError where a march cannot be honoured.
+        """
+        march = work.schedule.march if work.schedule is not None else None
+        shape = told_shape(work, march) if march is not None and march in work.indices else _shape(work)
         if isinstance(shape, str):
             return Refusal(NAME, shape)
-        return cls(work, shape, _cost(work, shape))
+        return cls(work, shape, cost_of_walk(work, shape))
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
@@ -49,46 +54,55 @@ class Window:
 
 
 def _shape(work: Work) -> Shape | str:
-    """The walk that the compiler chooses, or why there is none."""
+    """The walk that the compiler chooses, or why there is none; the sizes are those that were fastest on an H200."""
     if work.schedule is not None:
         return "the schedule has another form"
     walked = work.indices[-2] if len(work.indices) > 1 else None
     columns = columns_of(work)
-    shape = shape_of(work, walked, Knobs(columns, 1, THREADS))
-    if isinstance(shape, str):
-        return shape
-    rows, ahead = _short(shape.delay)
-    if walked is not None:
-        shape = shape_of(work, walked, Knobs(columns, rows, THREADS, ahead=ahead))
-    if isinstance(shape, str):
-        return shape
-    if not any(spread(shape.found[b.tensor]) for b in shape.bands):
+    least = shape_of(work, walked, Knobs(columns, 1, THREADS))
+    if isinstance(least, str):
+        return least
+    if not any(spread(least.found[b.tensor]) for b in least.bands):
         return "neighbouring outputs read nothing in common"
-    a_row = operations(work, frozenset(s.name for s in shape.kept)) * columns
-    if a_row > LONGEST_ROW:
-        return f"the text of a row would be {a_row:.0f} operations long, more than {LONGEST_ROW}"
-    if walked is not None and a_row * shape.steps > LONGEST_TEXT:
-        return shape_of(work, walked, Knobs(columns, LONG, THREADS, turns=1, exact=True))
-    return shape
+    an_output = operations(work, frozenset(s.name for s in least.kept))
+    if an_output * columns > LONGEST_ROW:
+        return f"the text of a row would be {an_output * columns:.0f} operations long, more than {LONGEST_ROW}"
+    if walked is None:
+        return least
+    knobs = _knobs(least, columns, an_output)
+    if least.beside is not None and _spreads(least, least.beside) and knobs.turns == 0:
+        return _deep(work, least, knobs)
+    return shape_of(work, walked, knobs)
 
 
-def _short(delay: int) -> tuple[int, int]:
-    """Rows of a walk that is written out, and rows ahead: a few that are all on their way, or more of them in turn."""
-    return (4, 1) if delay <= 2 else (8, 2) if delay <= 4 else (8, 0)
+def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
+    """Few rows that are all on their way at once, or more of them as their number rises; a loop where all is too long.
+
+    Long walks read each row once, but jump through memory: they are slower as long as memory is what counts.
+    """
+    delay = least.delay
+    rows, ahead, across = (4, 1, THREADS) if delay <= 2 else (8, 2, 2 * THREADS) if delay <= 4 else (8, 0, THREADS)
+    if an_output >= BUSY and delay <= 2:
+        rows, ahead = 8, 2
+    if delay <= rows and an_output * columns * (rows + delay) <= LONGEST_TEXT:
+        return Knobs(columns, rows, across, ahead=ahead)
+    if an_output >= ARITHMETIC:
+        return Knobs(columns, 128, THREADS, ahead=1, turns=1)
+    whole = any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands)
+    if whole and an_output < BUSY + BUSY:
+        return Knobs(columns, 64, WARP, 4, ring=2, turns=5)
+    return Knobs(columns, 64, THREADS, turns=1)
 
 
-def _cost(work: Work, shape: Shape) -> float:
-    """Bytes of every row, those at the ends of a walk taken twice, and of what is read apart from them."""
-    knobs = shape.knobs
-    types = {t.name: t.type for t in work.kernel.inputs}
-    bytes = 0.0
-    for band in (b for b in shape.bands if not b.is_let):
-        rows = knobs.rows + band.high - band.taken_from if band.walked is not None else 1
-        row = prod(lines_of(shape, band)) / shape.group if band.ring else band.row
-        bytes += rows / knobs.rows * row / knobs.columns * band.type.bytes
-    held = {b.tensor for b in shape.bands} | {w.tensor for w in shape.weights}
-    for tensor, found in shape.found.items():
-        if tensor not in held and tensor in types:
-            bytes += (found.reads or UNKNOWN_RANGE) * types[tensor].bytes
-    outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
-    return outputs * bytes / busy(outputs)      # a thread's rows are on their way together
+def _spreads(shape: Shape, index: str) -> bool:
+    """Whether outputs that are neighbours along an index read common elements."""
+    return any(a.index == index and a.high > a.low for f in shape.found.values() for a in f.axes or ())
+
+
+def _deep(work: Work, least: Shape, knobs: Knobs) -> Shape | str:
+    """Neighbours in three directions: boxes are walked along the slowest of them, their rows shared by a block."""
+    if least.led and any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands):
+        boxed = shape_of(work, least.beside, Knobs(knobs.columns, 40, WARP, beside=16, ring=1, turns=1))
+        if not isinstance(boxed, str) and boxed.shared_bytes <= work.target.shared_bytes:
+            return boxed
+    return shape_of(work, least.walked, replace(knobs, rows=4, ahead=0, across=WARP, beside=4))

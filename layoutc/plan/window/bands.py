@@ -48,6 +48,8 @@ class Band:
     vector: int                 # elements that one access moves
     ahead: int = 0              # rows that are taken before they are read
     ring: int = 0               # rows that are on their way in shared memory, in the interior
+    turned: str | None = None   # the walked index, where all rows are taken at once: they lie along the last axis
+    rows: int = 1               # then, of a thread
 
     @property
     def depth(self) -> int:
@@ -67,6 +69,8 @@ class Band:
         a = self.axes[axis]
         if axis == self.walked:
             return 1
+        if a.index is not None and a.index == self.turned:
+            return a.extent(self.rows)
         return a.extent(self.columns if a.index is not None and a.index == self.lined else 1)
 
     @property

@@ -16,6 +16,8 @@ from layoutc.plan.window.bands import Band
 from layoutc.plan.window.shape import Shape
 from layoutc.resolve.program import Equation, Kernel, Reduce, Value
 
+MOST_VECTOR = 16            # elements an access, of the smallest type
+
 
 def choice_of(work: Work, shape: Shape) -> Choice:
     """Everything that is decided before the text is made."""
@@ -23,12 +25,15 @@ def choice_of(work: Work, shape: Shape) -> Choice:
     step = {i: prod(tile[n + 1:]) for n, i in enumerate(indices)}
     walked, beside = step.get(shape.walked or "", 0), step.get(shape.beside or "", 0)
     lined = step.get(shape.lined or "", 0)
-    threads = [(knobs.across, knobs.columns * lined), (knobs.beside if shape.beside else 1, beside),
-               (knobs.down, knobs.rows * walked)]
+    under = shape.lines
+    threads = [(knobs.across // shape.widths, knobs.columns * lined), (under, knobs.rows * walked),
+               (shape.widths, knobs.across // shape.widths * knobs.columns * lined),
+               (knobs.beside if shape.beside else 1, beside), (knobs.down // under, under * knobs.rows * walked)]
     items = [(knobs.columns, lined), (knobs.rows, walked)]
     layout = Layout((_mode(threads, 0), _mode(items, 0)), (_mode(threads, 1), _mode(items, 1)))
     owner = replace(by_layout(tile, layout), vector=knobs.columns)
-    return Choice(work.equations, tile, owner, shape.weights, tuple(shape.found.values()), 16,
+    vector = knobs.most_vector or MOST_VECTOR
+    return Choice(work.equations, tile, owner, shape.weights, tuple(shape.found.values()), vector,
                   frozenset(_binders(work.kernel)))
 
 

@@ -10,30 +10,13 @@ from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot
 from layoutc.plan.places import InGlobal
-from layoutc.plan.steps import Barrier, Do, Let, Loop, Shared, Step, WarpBarrier, When
-from layoutc.plan.values import Function, Operation, Variable, memory_type
+from layoutc.plan.steps import Assign, Barrier, Do, Let, Loop, Shared, Step, WarpBarrier, When
+from layoutc.plan.values import Element, Function, Operation, Variable, memory_type
 from layoutc.plan.window.bands import Band
-from layoutc.plan.window.shape import Shape
+from layoutc.plan.window.shape import WARP, lines_of, rows_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
 
-WARP = 32
-
-
-def lines_of(shape: Shape, band: Band) -> tuple[int, ...]:
-    """Extents of a row of the ring: what all threads of a group read of one row, per axis."""
-    out = []
-    for number, a in enumerate(band.axes):
-        threads = shape.knobs.beside if a.index is not None and a.index == shape.beside else 1
-        if number == len(band.axes) - 1:
-            out.append(band.extent(number) + (shape.knobs.across - 1) * band.columns * a.scale)
-        else:
-            out.append(band.extent(number) + (threads - 1) * a.scale)
-    return tuple(out)
-
-
-def rows_of(band: Band) -> int:
-    """Rows of a ring, a power of two: those on their way, the one that is read, and one that slow lanes still read."""
-    return 1 << (band.ring + 1).bit_length()
+ASYNCHRONOUS = (4, 8, 16)   # bytes that one copy in the background moves
 
 
 def declare_rings(walk: Walk) -> None:
@@ -108,9 +91,12 @@ def _copy(walk: Walk, band: Band, source: InGlobal, row: Expr, at: Expr, vectors
         subscripts.append((walk.begins[a.index] * a.scale if a.index else Int(0)) + a.low + place * step)
     bytes = band.vector * band.type.bytes
     slot = walk.turn % rows_of(band) * (prod(vectors) * band.vector)
+    target, place = slot + at * band.vector, dot(subscripts, source.strides)
+    if bytes not in ASYNCHRONOUS:
+        return tuple(Assign(Element(walk.rings[band.tensor], target + k), Element(source.array, place + k))
+                     for k in range(band.vector))
     return (Do(Function(f"copy_async{bytes}", (
-        Operation("+", Variable(walk.rings[band.tensor]), slot + at * band.vector),
-        Operation("+", Variable(source.array), dot(subscripts, source.strides))))),)
+        Operation("+", Variable(walk.rings[band.tensor]), target), Operation("+", Variable(source.array), place)))),)
 
 
 def place_in_ring(walk: Walk, band: Band, counters: tuple[Expr, ...], along: Expr) -> Expr:

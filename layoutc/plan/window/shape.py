@@ -15,6 +15,7 @@ from layoutc.plan.window.led import Led, led_reductions
 from layoutc.resolve.program import Stage
 from layoutc.resolve.types import compute_type
 
+WARP = 32
 MOST_COLUMNS = 8            # outputs side by side, of narrow types
 ACCESS_BYTES = 16
 KEPT_FROM = 2               # evaluations an output from which a let's rows are held
@@ -35,6 +36,10 @@ class Knobs:
     ahead: int = 0          # rows taken before they are read
     ring: int = 0           # rows on their way in shared memory, in place of that
     turns: int = 0          # rows written out together; 0: all
+    turned: bool = False    # whether rows that lie along a tensor's last axis are taken at once
+    lanes: int = WARP       # of a warp along the last index; the others along the walked one
+    ring_of_any: bool = False   # whether rows may come through shared memory in accesses of fewer bytes
+    most_vector: int = 0    # elements an access moves at most, where the schedule says so
     exact: bool = False     # whether rows that belong to no output of the thread are left out, by a test
 
 
@@ -69,6 +74,16 @@ class Shape:
         return lined_of(tuple(i for i in self.indices if i != self.lined), self.walked)
 
     @property
+    def lines(self) -> int:
+        """Lanes of a warp along the walked index."""
+        return WARP // self.knobs.lanes
+
+    @property
+    def widths(self) -> int:
+        """Warps along the last index, where a warp has lanes along both."""
+        return self.knobs.across // self.knobs.lanes if self.lines > 1 else 1
+
+    @property
     def group(self) -> int:
         """Threads that stand side by side: they share a ring of rows."""
         return self.knobs.across * (self.knobs.beside if self.beside else 1)
@@ -86,11 +101,34 @@ class Shape:
         return self.knobs.across * self.knobs.down * (self.knobs.beside if self.beside else 1)
 
     @property
+    def shared_bytes(self) -> int:
+        """Of a block: rings, and small tensors that it shares."""
+        rings = sum(self.knobs.down * rows_of(b) * prod(lines_of(self, b)) * b.type.bytes for b in self.bands if b.ring)
+        return rings + sum(s.bytes for s in self.weights if s.where == "shared")
+
+    @property
     def registers(self) -> int:
         """Of 32 bits, that hold what outlives a statement."""
         words = sum(b.held * _words(b.type) for b in self.bands)
         words += sum(r.rows * self.knobs.columns * _words(r.reduce.type) for r in self.led)
         return words + sum(prod(s.extents) * _words(s.type) for s in self.weights if s.where == "registers")
+
+
+def lines_of(shape: Shape, band: Band) -> tuple[int, ...]:
+    """Extents of a row of the ring: what all threads of a group read of one row, per axis."""
+    out = []
+    for number, a in enumerate(band.axes):
+        threads = shape.knobs.beside if a.index is not None and a.index == shape.beside else 1
+        if number == len(band.axes) - 1:
+            out.append(band.extent(number) + (shape.knobs.across - 1) * band.columns * a.scale)
+        else:
+            out.append(band.extent(number) + (threads - 1) * a.scale)
+    return tuple(out)
+
+
+def rows_of(band: Band) -> int:
+    """Rows of a ring, a power of two: those on their way, the one that is read, and one that slow lanes still read."""
+    return 1 << (band.ring + 1).bit_length()
 
 
 def lined_of(indices: tuple[str, ...], walked: str | None) -> str | None:
@@ -133,9 +171,9 @@ def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
     weights = _weights(work, total, rows)
     apart = any(t not in rows - lost and t not in {w.tensor for w in weights} and _moves(f) for t, f in total.items())
     delay = max((b.high - b.taken_from for b in bands if b.walked is not None), default=0)
-    ringed = any(_can_ring(b) for b in bands) and knobs.ring > 0
+    ringed = any(_can_ring(b, knobs) for b in bands) and knobs.ring > 0
     ahead = knobs.ahead if walked is not None and not ringed else 0
-    bands = tuple(replace(b, ring=knobs.ring) if ringed and _can_ring(b)
+    bands = tuple(replace(b, ring=knobs.ring) if ringed and _can_ring(b, knobs)
                   else b if b.is_let or b.walked is None else replace(b, ahead=ahead) for b in bands)
     delay += ahead + (knobs.ring if ringed else 0)
     made = Shape(equations[0].indices, walked, knobs, bands, kept, led, weights, total, delay, apart)
@@ -144,9 +182,9 @@ def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
     return made
 
 
-def _can_ring(band: Band) -> bool:
+def _can_ring(band: Band, knobs: Knobs) -> bool:
     """Whether rows of a tensor can come by copies of whole accesses."""
-    whole = band.vector * band.type.bytes == ACCESS_BYTES
+    whole = band.vector * band.type.bytes == ACCESS_BYTES or knobs.ring_of_any
     return whole and not band.is_let and band.walked is not None and band.axes[-1].index == band.lined
 
 
@@ -165,9 +203,15 @@ def _band(
     number = next((n for n, a in enumerate(direct.axes or ()) if walked is not None and a.index == walked), None)
     types = {t.name: t.type for t in work.kernel.inputs} | {name: s.type for name, s in lets.items()}
     most = 1 if tensor in lets else work.signature.vectors[work.signature.of(work.kernel, tensor)]
-    vector = min(knobs.columns, most)
+    most = min(most, knobs.most_vector or most)
+    vector = min(knobs.columns & -knobs.columns, most)
     *outer, last = direct.axes or ()
     lined = lined_of(work.equations[0].indices, walked)
+    if knobs.turned and last.index == walked and tensor not in lets:
+        vector = min(knobs.rows & -knobs.rows, most)
+        axes = (*outer, in_vectors(last, knobs.rows, vector))
+        return Band(tensor, types[tensor], False, axes, None, 0, lined, knobs.columns, vector,
+                    turned=walked, rows=knobs.rows)
     vector = vector if last.index == lined else 1
     axes = (*outer, in_vectors(last, knobs.columns, vector) if last.index == lined else last)
     low = 0 if number is None else (total.axes or ())[number].low

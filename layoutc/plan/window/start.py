@@ -8,7 +8,8 @@ from layoutc.index import TRUE, Binary, Expr, Int, Name, compare, every, terms
 from layoutc.plan.steps import Do, Either, Function, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable
-from layoutc.plan.window.ring import WARP, part_of_ring
+from layoutc.plan.window.ring import part_of_ring
+from layoutc.plan.window.shape import WARP
 from layoutc.plan.window.state import Walk
 
 
@@ -21,18 +22,22 @@ def kernel_of(walk: Walk, before: list[Step]) -> Function:
         starts: dict[str, Expr] = {}
         for i in frame.indices:
             starts[i] = frame.origin(i)
-        line = thread // knobs.across
+        lanes = knobs.across // shape.widths
+        line = thread // lanes
+        under, line = line % shape.lines, line // shape.lines
+        wide, line = line % shape.widths, line // shape.widths
         if shape.beside is not None:
             starts[shape.beside] = frame.origin(shape.beside) + line % knobs.beside
             line = line // knobs.beside
         if shape.walked is not None:
-            starts[shape.walked] = frame.origin(shape.walked) + line * knobs.rows
+            starts[shape.walked] = frame.origin(shape.walked) + (line * shape.lines + under) * knobs.rows
         warp: Expr = Int(0)
         width = 1
         if shape.lined is not None:
-            starts[shape.lined] = frame.origin(shape.lined) + thread % knobs.across * knobs.columns
+            place = thread % lanes + wide * lanes
+            starts[shape.lined] = frame.origin(shape.lined) + place * knobs.columns
             warp, width = frame.origin(shape.lined), knobs.across * knobs.columns
-            if knobs.across % WARP == 0:
+            if knobs.across % WARP == 0 and shape.lines == 1:
                 warp = warp + thread % knobs.across // WARP * (WARP * knobs.columns)
                 width = WARP * knobs.columns
         _begin(walk, starts, warp, width)

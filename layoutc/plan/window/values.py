@@ -112,7 +112,8 @@ def make_outputs(walk: Walk) -> None:
 def _put(walk: Walk, equation: Equation, row: str) -> None:
     """The row into memory: whole vectors where they lie inside, else one by one."""
     frame = walk.frame
-    vector = min(walk.columns, frame.vector_of(equation.output))
+    lies = walk.shape.lined == frame.indices[-1]        # columns are neighbours in memory
+    vector = min(walk.columns & -walk.columns, frame.vector_of(equation.output)) if lies else 1
     place = frame.place_of(equation.output)
     with frame.lowering.block() as singles, walk.over_columns() as item:
         at = walk.moved_by(item, frame.at)

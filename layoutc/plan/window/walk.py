@@ -57,6 +57,8 @@ def _function(walk: Walk) -> Inlined:
     with frame.lowering.block() as body:
         fill_registers(frame, [s for s in shape.weights if s.where == "registers"])
         _declare(walk)
+        if shape.walked is not None:
+            frame.at[shape.walked] = Name(walk.first, 0)
         for band in (b for b in walk.tensors if b.walked is None):
             place = walk.place(band)
             take_row(walk, band, place)
@@ -117,8 +119,9 @@ def _turns(walk: Walk, walked: str) -> None:
     row = Name(frame.names.take("row"), 0, shape.steps - 1)
     i = frame.spelled[walked]
     with frame.lowering.block() as body:
-        frame.lowering.emit(Let("Index", i, Name(walk.first) + row - shape.delay))
-        walk.finished, walk.turn = Name(i), row
+        frame.lowering.emit(Let("Index", i, Name(walk.first, 0) + row - shape.delay))
+        walk.finished, walk.turn = Name(i, 0 if shape.delay == 0 else None), row
+        frame.lowering.local[i] = Name(walk.first, 0) + row - shape.delay
         frame.at[walked] = walk.finished
         if walk.ringed:
             send_rows(walk)
@@ -134,7 +137,8 @@ def _turns(walk: Walk, walked: str) -> None:
         waiting = max((b.ring for b in walk.ringed), default=0)
         frame.lowering.emit(*when(compare(">=", row, Int(waiting)), come))
     turns = knobs.turns or shape.steps
-    times = f"interior ? {turns} : 1" if turns > 1 else "1"
+    turned = any(b.turned for b in shape.bands)         # which turn it is must be known to find what is held
+    times = f"interior ? {turns} : 1" if turns > 1 and not turned else str(turns)
     frame.lowering.emit(Turns(times, str(row), Int(0), Int(shape.steps), tuple(body)))
 
 

@@ -1,0 +1,71 @@
+"""Strategy: what lies along another index than the outputs is turned in registers.
+
+Each thread makes a block of outputs: it reads vectors along the tensor's last axis and stores vectors along the
+output's. Lanes stand so that both sides move whole sectors. Transposes, and records to fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from layoutc.plan.names import Names
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.window.cost import cost_of_walk
+from layoutc.plan.window.shape import Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.walk import write_walk
+from layoutc.resolve.program import Const
+
+NAME = "turned"
+LANES, SIDE = 4, 16         # of a warp along the last index; threads of a block along both
+THREADS = 128
+MOST_FIELDS = 16            # of a record that one thread reads
+BLOCK_BYTES = 64            # of a thread's block of records
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A walk whose rows are taken at once."""
+
+    work: Work
+    shape: Shape
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self | Refusal:
+        """A block of outputs, where some tensor's last axis follows another index than the outputs' last."""
+        shape = _shape(work)
+        if isinstance(shape, str):
+            return Refusal(NAME, shape)
+        return cls(work, shape, cost_of_walk(work, shape))
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The pass under its name in the text."""
+        return write_walk(self.work, self.shape, names.copy(), entry)
+
+
+def _shape(work: Work) -> Shape | str:
+    if work.schedule is not None:
+        return "the schedule has another form"
+    why = "every tensor lies along the outputs' last index"
+    for walked in reversed(work.indices[:-1]):
+        made = shape_of(work, walked, _knobs(work, walked))
+        if isinstance(made, str):
+            why = made
+        elif any(b.turned for b in made.bands):
+            return made
+    return why
+
+
+def _knobs(work: Work, walked: str) -> Knobs:
+    """A square block of whole accesses; of short records all fields."""
+    columns = columns_of(work)
+    output = next(t for t in work.kernel.outputs if t.name == work.equations[0].output)
+    extent = output.extents[work.indices.index(walked)]
+    if isinstance(extent, Const) and 0 < int(extent.value) <= MOST_FIELDS:
+        rows = int(extent.value)
+        while columns > 1 and rows * columns * output.type.bytes > BLOCK_BYTES:
+            columns //= 2
+        return Knobs(columns, rows, THREADS, turned=True)
+    return Knobs(columns, columns, SIDE, SIDE, lanes=LANES, turned=True)
