@@ -96,8 +96,8 @@ def check(axes: str, type: str, x: Array, schedule: str | None, device: str) -> 
     np.testing.assert_array_equal(last, np.argmax(moved, axis=along))
 
 
-SHAPES = [(1, 1), (1, 31), (31, 3), (2, 33), (33, 1), (5, 257), (257, 5), (1, 999), (1000, 1), (67, 61)]
-WHOLE = [(1, 4), (3, 32), (32, 12), (5, 260), (1000, 4), (2, 1000)]     # rows are whole vectors
+SHAPES = [(1, 1), (1, 31), (31, 3), (2, 33), (33, 1), (5, 257), (257, 5), (1, 2503), (1000, 1), (67, 61)]
+WHOLE = [(1, 4), (3, 32), (32, 12), (5, 260), (1000, 4), (2, 2500)]     # rows are whole vectors
 
 
 @pytest.mark.parametrize("schedule", [None, "small"])
@@ -141,7 +141,7 @@ def test_special_numbers(schedule: str | None, device: str) -> None:
     """NaN where NumPy has one, the first of equal places, zeros of both signs, infinities; wherever they stand."""
     kernel = module("rows", "f32").k
     for values in SPECIAL:
-        for before in (0, 1, 40, 300):
+        for before in (0, 1, 40, 300, 2100):
             x = np.concatenate([np.full(before, values[-1]), values, np.full(7, values[0])]).astype(np.float32)[None]
             s, _, low, high, some, every, many, first, last = kernel(x, schedule=schedule, device=device)
             with np.errstate(invalid="ignore", over="ignore"):
@@ -226,7 +226,7 @@ def test_rows_that_need_a_value_of_the_whole_row(device: str) -> None:
 def test_reductions_that_a_row_shares(device: str) -> None:
     """A softmax by rows, in teams of a block and of a warp; a mean by columns; a layer's normalisation in f16."""
     module = load(EXAMPLES / "41_normalised.layout")
-    for shape in ((1, 1), (3, 7), (5, 300), (33, 40), (0, 4), (4, 0)):
+    for shape in ((1, 1), (3, 7), (5, 300), (33, 40), (2, 2101), (0, 4), (4, 0)):
         x = numbers(shape, "f32", 3) * np.float32(3)
         wide = x.astype(np.float64)
         e = np.exp(wide - wide.max(axis=1, keepdims=True)) if x.size else wide

@@ -9,7 +9,6 @@ import numpy as np
 
 from layoutc.explain.case import Case, places
 from layoutc.explain.records import Launch
-from layoutc.index import Int
 
 
 def launch(case: Case) -> Launch:
@@ -21,7 +20,7 @@ def launch(case: Case) -> Launch:
     sharing = case.sharing(case.extents)
     launched = prod(blocks) * sharing * one.threads
     active, in_last = _active(case, counts, blocks) if launched else (0, 0)
-    grid = blocks if one.sharing == Int(1) else (*blocks, sharing)
+    grid = blocks if sharing == 1 else (*blocks, sharing)
     return Launch(grid, (one.threads,), prod(grid), launched, launched - active * sharing, in_last)
 
 

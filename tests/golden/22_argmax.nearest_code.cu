@@ -6,6 +6,10 @@
 // code: global memory
 // shared memory: 192 bytes
 // which: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// up to 16 runs of elements a thread: 32 threads an output; they meet by shuffles
+// x: global memory
+// code: global memory
+// which: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
@@ -74,6 +78,46 @@ KERNEL(512) nearest_code(
             nearest_code_best[i * parts + part] = best;
             nearest_code_place[i * parts + part] = place;
         }
+    }
+}
+
+KERNEL(512) nearest_code_short(
+    In<float> x, Index x_stride_0,
+    In<float> code, Index code_stride_0,
+    Out<i64> which,
+    Index N, Index C, Index M
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    float best = infinity<float>();
+    i64 place = 9223372036854775807ll;
+    const Index m_end = i < N ? M : 0;
+    for (Index m = worker; m < m_end; m += 32) {
+        float sum = 0.0f;
+        for (Index c = 0; c < C; ++c) {
+            const float square_of = x[i * x_stride_0 + c] - code[m * code_stride_0 + c];
+            sum = sum + square_of * square_of;
+        }
+        const float best_there = sum;
+        const i64 place_there = i64(m);
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float best_there = shuffle(0xffffffffu, best, worker ^ distance, 32);
+        const i64 place_there = shuffle(0xffffffffu, place, worker ^ distance, 32);
+        if (first_least(best_there, place_there, best, place)) {
+            best = best_there;
+            place = place_there;
+        }
+    }
+    if (worker == 0 && i < N) {
+        which[i] = place;
     }
 }
 

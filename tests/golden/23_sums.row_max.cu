@@ -5,6 +5,9 @@
 // x: global memory
 // shared memory: 64 bytes
 // m: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// up to 16 runs of elements a thread: 32 threads an output, 4 elements side by side; they meet by shuffles
+// x: global memory
+// m: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
@@ -66,6 +69,49 @@ KERNEL(512) row_max(
         } else {
             row_max_greatest[i * parts + part] = greatest;
         }
+    }
+}
+
+KERNEL(512) row_max_short(
+    In<float> x, Index x_stride_0,
+    Out<float> m,
+    Index H, Index W
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    float greatest_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        greatest_run[element] = -infinity<float>();
+    }
+    const Index j_whole = W / 4 * 4;
+    const Index j_end = i < H ? j_whole : 0;
+    UNROLL_BY(4)
+    for (Index j = worker * 4; j < j_end; j += 128) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            greatest_run[element] = maximum(greatest_run[element], x_run[element]);
+        }
+    }
+    const Index j_end_2 = i < H ? W : j_whole;
+    for (Index j = j_whole + worker; j < j_end_2; j += 32) {
+        greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
+    }
+    float greatest = greatest_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        greatest = maximum(greatest, greatest_run[element]);
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, worker ^ distance, 32);
+        greatest = maximum(greatest, greatest_there);
+    }
+    if (worker == 0 && i < H) {
+        m[i] = greatest;
     }
 }
 

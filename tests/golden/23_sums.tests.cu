@@ -5,6 +5,9 @@
 // x: global memory
 // shared memory: 224 bytes
 // some, every, how_many, times: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// up to 16 runs of elements a thread: 32 threads an output, 4 elements side by side; they meet by shuffles
+// x: global memory
+// some, every, how_many, times: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
@@ -135,6 +138,97 @@ KERNEL(512) tests(
             tests_count[i * parts + part] = count;
             tests_product[i * parts + part] = product;
         }
+    }
+}
+
+KERNEL(512) tests_short(
+    In<float> x, Index x_stride_0,
+    Out<bool> some,
+    Out<bool> every,
+    Out<i64> how_many,
+    Out<float> times,
+    Index H, Index W
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    bool found_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        found_run[element] = false;
+    }
+    bool held_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        held_run[element] = true;
+    }
+    i64 count_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        count_run[element] = 0ll;
+    }
+    float product_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        product_run[element] = 1.0f;
+    }
+    const Index j_whole = W / 4 * 4;
+    const Index j_end = i < H ? j_whole : 0;
+    UNROLL_BY(4)
+    for (Index j = worker * 4; j < j_end; j += 128) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            found_run[element] = found_run[element] || x_run[element] > 0.0f;
+            held_run[element] = held_run[element] && x_run[element] > 0.0f;
+            count_run[element] = add(count_run[element], i64(x_run[element] > 0.0f));
+            product_run[element] = product_run[element] * x_run[element];
+        }
+    }
+    const Index j_end_2 = i < H ? W : j_whole;
+    for (Index j = j_whole + worker; j < j_end_2; j += 32) {
+        found_run[0] = found_run[0] || x[i * x_stride_0 + j] > 0.0f;
+        held_run[0] = held_run[0] && x[i * x_stride_0 + j] > 0.0f;
+        count_run[0] = add(count_run[0], i64(x[i * x_stride_0 + j] > 0.0f));
+        product_run[0] = product_run[0] * x[i * x_stride_0 + j];
+    }
+    bool found = found_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        found = found || found_run[element];
+    }
+    bool held = held_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        held = held && held_run[element];
+    }
+    i64 count = count_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        count = add(count, count_run[element]);
+    }
+    float product = product_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        product = product * product_run[element];
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const bool found_there = shuffle(0xffffffffu, found, worker ^ distance, 32);
+        found = found || found_there;
+        const bool held_there = shuffle(0xffffffffu, held, worker ^ distance, 32);
+        held = held && held_there;
+        const i64 count_there = shuffle(0xffffffffu, count, worker ^ distance, 32);
+        count = add(count, count_there);
+        const float product_there = shuffle(0xffffffffu, product, worker ^ distance, 32);
+        product = product * product_there;
+    }
+    if (worker == 0 && i < H) {
+        some[i] = found;
+        every[i] = held;
+        how_many[i] = count;
+        times[i] = product;
     }
 }
 

@@ -24,6 +24,7 @@ from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, c_type, store
 from layoutc.resolve.program import Kernel
 
+SHORT_ROUNDS = 16           # of a worker of a small team, up to which it is taken
 JOINING_THREADS = 512       # of the block that joins what many blocks leave of one output
 JOINING_LANES = 32          # of each output, where there are several
 
@@ -37,10 +38,11 @@ class Order:
     rounds: int         # 0: a block makes its outputs alone
     along: str | None   # the index on which neighbours in a warp are neighbours
     unroll: int
+    short: Team | None = None   # the team where what is reduced is at most SHORT_ROUNDS of its rounds
 
 
 def plan_passes(order: Order, names: Names, entry: str) -> Made:
-    """The pass that reduces, and the one that joins if blocks share outputs."""
+    """The pass that reduces, one of smaller teams for short ranges, and the one that joins if blocks share outputs."""
     work = order.work
     spec: dict[str, Expr] = {e: Name(e, 0) for e in work.kernel.extents}
     found = find(work.kernel, work.equations, {**spec, **{i: Name(i) for i in work.indices}})
@@ -52,12 +54,19 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
         count = Select(compare(">", parts, Int(1)), multiply(parts, _product(_outputs(work, spec))), Int(0))
         spaces = tuple(tuple(Workspace(names.take(f"{entry}_{p.name}"), p.type, count) for p in parts_of(f.reduce))
                        for f in found)
-    first, function = _Pass(order, names.copy(), entry, spaces).reducing(parts)
-    if not spaces:
-        return Made((first,), (function,))
-    joined = names.take(f"{entry}_joined")
-    second, joining = _Pass(replace(order, team=_joining(order.team)), names.copy(), joined, spaces).joining(parts)
-    return Made((first, second), (function, joining))
+    made: list[tuple[Pass, Function]] = []
+    sharing = parts
+    if order.short is not None:
+        small = replace(order, team=order.short, rounds=SHORT_ROUNDS)
+        is_short = compare("<=", _parts(work.kernel, found, spec, small), Int(1))
+        sharing = Select(is_short, Int(0), parts)
+        made.append(_Pass(small, names.copy(), names.take(f"{entry}_short"), ()).reducing(
+            Int(1), Select(is_short, Int(1), Int(0))))
+    made.insert(0, _Pass(order, names.copy(), entry, spaces).reducing(parts, sharing))
+    if spaces:
+        joined = names.take(f"{entry}_joined")
+        made.append(_Pass(replace(order, team=_joining(order.team)), names.copy(), joined, spaces).joining(parts))
+    return Made(tuple(one for one, _ in made), tuple(function for _, function in made))
 
 
 def _joining(team: Team) -> Team:
@@ -100,8 +109,8 @@ class _Pass:
         self.order, self.spaces, self.work, self.team = order, spaces, order.work, order.team
         self.names, self.entry = names, entry
 
-    def reducing(self, parts: Expr) -> tuple[Pass, Function]:
-        """The pass that reads the inputs."""
+    def reducing(self, parts: Expr, sharing: Expr) -> tuple[Pass, Function]:
+        """The pass that reads the inputs; ``sharing``: as many blocks as ``parts``, 0 where it is not needed."""
         read = tuple(grown(self.work.kernel, self.work.equations, frozenset()).values())
         self._begin(read, writes=True)
         frame = self.frame
@@ -118,7 +127,7 @@ class _Pass:
                     frame.lowering.answers[one.key] = cells.at[-1]
                 made |= dict(here)
             self._emit_outputs([made[one] for one in found])
-        return self._record(parts, None, parts), frame.function(body)
+        return self._record(sharing, None, parts), frame.function(body)
 
     def joining(self, parts: Expr) -> tuple[Pass, Function]:
         """The pass that reads what the first one's blocks leave."""
@@ -289,6 +298,8 @@ class _Pass:
         notes = [f"{how}; they meet {_meeting(team)}"]
         if kernel is not None:
             notes = [f"joins what several blocks have of an output: {notes[0]}"]
+        elif self.team == self.order.short:
+            notes = [f"up to {SHORT_ROUNDS} runs of elements a thread: {notes[0]}"]
         elif parts != Int(1):
             notes.append(f"blocks that share an output: {parts}")
         one = self.frame.record()

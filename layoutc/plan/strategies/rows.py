@@ -58,7 +58,8 @@ class Rows:
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
         cost = team_cost(work, found, along, team.workers * team.vector * AHEAD)
         cost += outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0
-        return cls(Order(work, team, ROUNDS if _may_share(found) and not team.walked else 0, along, ahead), cost)
+        share = ROUNDS if _may_share(found) and not team.walked else 0
+        return cls(Order(work, team, share, along, ahead, _short(work, team)), cost)
 
     def plan(self, names: Names, entry: str) -> Made:
         """The passes under their names in the text."""
@@ -83,6 +84,16 @@ def _team(work: Work, found: tuple[Found, ...], vector: int) -> Team | str:
     sizes, walked = tile_of(work) or {}, walked_indices(work, found)
     tile = tuple(workers if walked and n == walked[-1] else sizes.get(i, 1) for n, i in enumerate(work.indices))
     return Team(threads, workers, vector, False, tile, walked=walked)
+
+
+def _short(work: Work, team: Team) -> Team | None:
+    """A warp for each of several rows, where the schedule leaves it open."""
+    kept = [n for n in range(len(work.indices)) if n not in team.walked]
+    if not kept or tile_of(work) is not None or threads_of(work) is not None:
+        return None
+    sizes = {kept[-1]: THREADS // WARP} | dict.fromkeys(team.walked[-1:], WARP)
+    return Team(THREADS, WARP, team.vector, False, tuple(sizes.get(n, 1) for n in range(len(work.indices))),
+                walked=team.walked)
 
 
 def _ahead(work: Work, groups: list[Group], team: Team) -> int | str:
