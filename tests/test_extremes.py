@@ -281,6 +281,17 @@ def test_outputs_that_are_not_aligned_to_their_elements_are_refused(name: str, d
         only("kernel k(x: i16[H, W]) -> (y: i16[H, W]) { y[i, j] = x[i, j] }")(view, out=out, device=device)
 
 
+def test_elements_off_their_boundaries_are_copied_or_on_a_gpu_refused(device: str) -> None:
+    xp, kernel = numpy_or_cupy(device), only("kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = x[i] }")
+    buffer = xp.arange(64, dtype=np.uint8)
+    view = xp.ndarray((5,), np.int32, buffer.data + 1) if device == "cuda" else np.ndarray(5, np.int32, buffer.data, 1)
+    if device == "cuda":
+        with pytest.raises(LayoutcError, match="not aligned"):
+            kernel(view)
+    else:
+        assert kernel(view, device=device)[:2].tolist() == [0x04030201, 0x08070605]
+
+
 def test_a_pitch_of_odd_bytes_does_not_matter_where_there_is_one_row(device: str) -> None:
     out = np.ndarray((1, 5), np.int16, bytearray(2000), 0, (127, 2))
     x = BASE[:1, :5]
