@@ -100,10 +100,10 @@ def test_an_output_without_indices_takes_a_count_of_threads() -> None:
     ("vector H", ["unknown-name"]),
     ("budget local 3", ["bad-budget"]), ("budget shared 3 MB", ["bad-budget"]), ("budget shared -1", ["bad-budget"]),
     ("unroll q", ["unknown-name"]), ("unroll u unroll u", ["duplicate-clause"]), ("threads over q", ["unknown-name"]),
-    ("threads 4 threads over x", ["duplicate-clause"]), ("march i", ["not-supported-yet"]),
+    ("threads 4 threads over x", ["duplicate-clause"]), ("march u", ["unknown-name"]),
     ("fuse 2", ["bad-fuse"]),
     ("stage g in shared double", ["bad-stage"]), ("stage x in registers double", ["bad-stage"]),
-    ("tile (i: 0) vector 3 march i", ["bad-tile", "bad-vector", "not-supported-yet"]),
+    ("tile (i: 0) vector 3 march u", ["bad-tile", "bad-vector", "unknown-name"]),
 ])
 def test_clauses_that_are_refused(clauses: str, slugs: list[str]) -> None:
     assert found(clauses) == slugs
