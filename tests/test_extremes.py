@@ -147,8 +147,7 @@ def test_more_elements_than_32_bits_count(schedule: str | None, device: str) -> 
     """More than 2**31 of them where there is a GPU to hold them; else the same on a few."""
     xp, n = numpy_or_cupy(device), 2**31 + 5003 if device == "cuda" else 5003
     x = xp.zeros(n, np.uint8)
-    x[:3] = [1, 2, 3]
-    x[-3:] = [4, 5, 6]
+    x[:3], x[-3:] = xp.array([1, 2, 3], np.uint8), xp.array([4, 5, 6], np.uint8)
     y = compile(SHIFT).shift(x, schedule=schedule, device=device)
     assert y[:4].tolist() == [6 + 2 * 2, 1 + 2 * 3, 2, 3]
     assert y[-4:].tolist() == [2 * 4, 2 * 5, 4 + 2 * 6, 5 + 2 * 1]
