@@ -10,7 +10,7 @@ from layoutc.backend.headers import device_header
 # The runtime's definitions that redistributions use; each needs only those before it.
 HELPERS = (
     "alignment", "Pack", "load", "store", "SameType", "Same", "store_any", "place_of", "shuffle", "word_of", "part_of",
-    "store_words", "word_at", "put", "exchange_bytes", "load_columns", "store_columns",
+    "load_words", "store_words", "word_at", "put", "exchange_bytes", "load_columns", "store_columns",
 )
 
 MACROS = (

@@ -153,17 +153,23 @@ class Copy:
                 return (Assign(Element(self.target, items.of(Int(0))), Element(self.array, address)),)
             element = numbered("element", items.vector)
             place = Operation("+", Variable(self.array), address)
-            how = "load_columns" if side.columns else "load"
-            loaded = Function(f"{how}<{items.vector}>", (place,))
-            if self.frame.exchange.bytes < WORD and all(map(neighbours, side.groups)):
-                return (Do(Function("put", (Operation("+", Variable(self.target), items.of(Int(0))), loaded))),)
+            if self._in_words(side):
+                how = "load_columns" if side.columns else "load_words"
+                loaded = Function(f"{how}<{items.vector}>", (place,))
+                first = Operation("+", Variable(self.target), items.of(Int(0)))
+                return (Do(Function(f"put<{items.vector}>", (first, loaded))),)
             return (
-                Let(f"Pack<{self.frame.type}, {items.vector}>", "pack", loaded),
+                Let(f"Pack<{self.frame.type}, {items.vector}>", "pack", Function(f"load<{items.vector}>", (place,))),
                 *loop("element", items.vector,
                       (Assign(Element(self.target, items.of(element)), Element("pack", element)),)),
             )
 
         return loop("group", items.count, self.window.at(self._address(self.numbering.after, items, side), load))
+
+    def _in_words(self, side: Side) -> bool:
+        """Whether narrow items come as they lie side by side in the thread's array, by columns or in whole words."""
+        bytes = self.frame.exchange.bytes
+        return side.columns or (bytes < WORD and side.vector * bytes % WORD == 0 and all(map(neighbours, side.groups)))
 
     def copies(self) -> Steps:
         """Items that are copies of others in their thread."""

@@ -88,12 +88,22 @@ template <class T, int N> LC_INLINE Pack<T, N * 4 / int(sizeof(T))> items_of(con
     return items;
 }
 
+template <class T, int N> LC_INLINE auto words_of(const Pack<T, N>& items) {
+    Pack<unsigned, (N * int(sizeof(T)) + 3) / 4> words = {};
+    __builtin_memcpy(&words, &items, sizeof(items));
+    return words;
+}
+
 }  // namespace lc
 
+template <int N, class T> LC_INLINE auto load_words(const T* from) { return lc::words_of(load<N>(from)); }
 template <class T, int N> LC_INLINE void store_words(T* to, const Pack<unsigned, N>& words) {
     store(to, lc::items_of<T>(words));
 }
 #ifndef LC_UNCHECKED
+template <int N, class T> LC_INLINE auto load_words(const Shared<T>& from, LC_LINE) {
+    return lc::words_of(load<N>(from, line));
+}
 template <class T, int N> LC_INLINE void store_words(const Shared<T>& to, const Pack<unsigned, N>& words, LC_LINE) {
     store(to, lc::items_of<T>(words), line);
 }
@@ -110,8 +120,9 @@ template <class T> LC_INLINE unsigned word_at(const T* items) {
     __builtin_memcpy(&word, items, 4);
     return word;
 }
-template <class T, int N> LC_INLINE void put(T* items, const Pack<T, N>& pack) {
-    __builtin_memcpy(items, &pack, N * sizeof(T));
+template <int N, class T, int count> LC_INLINE void put(T* items, const Pack<unsigned, count>& words) {
+    static_assert(N * sizeof(T) <= sizeof(words), "words hold the items");
+    __builtin_memcpy(items, &words, N * sizeof(T));
 }
 template <class T> LC_INLINE T part_of(unsigned word, int k) {
     T item;
@@ -137,12 +148,12 @@ template <int N, class T> LC_INLINE i64 column_item(Shared<T> row, int k, int li
 
 }  // namespace lc
 
-template <int N, class T> LC_INLINE Pack<T, N> load_columns(Shared<T> row, LC_LINE) {
+template <int N, class T> LC_INLINE auto load_columns(Shared<T> row, LC_LINE) {
     Pack<T, N> items;
     for (int k = 0; k < N; ++k) {
         items.item[k] = lc::shared_at(row, lc::column_item<N>(row, k, line))[lc::Place(0, line)];
     }
-    return items;
+    return lc::words_of(items);
 }
 template <class T, int N> LC_INLINE void store_columns(Shared<T> row, const Pack<unsigned, N>& words, LC_LINE) {
     const auto items = lc::items_of<T>(words);

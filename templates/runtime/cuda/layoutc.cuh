@@ -184,18 +184,22 @@ template <class T, int N> DEVICE unsigned word_of(const Pack<T, N>& items) {
 template <class T, int N> DEVICE void store_words(T* to, const Pack<unsigned, N>& words) {
     *reinterpret_cast<Pack<unsigned, N>*>(to) = words;
 }
-// The word of items that lie side by side in a thread's array, and a pack put there.
+// The word of items that lie side by side in a thread's array.
 template <class T> DEVICE unsigned word_at(const T* items) {
     unsigned word;
     memcpy(&word, items, 4);
     return word;
 }
-template <int first = 0, class T, int N> DEVICE void put(T* items, const Pack<T, N>& pack) {
-    constexpr int left = (N - first) * int(sizeof(T)), bytes = left < 4 ? left : 4;
+template <int N, class T> DEVICE auto load_words(const T* from) {
+    return *reinterpret_cast<const Pack<unsigned, N * int(sizeof(T)) / 4>*>(from);
+}
+// N items of a pack, or of words, into a thread's array: word by word.
+template <int N, int first = 0, class T, class P, int count> DEVICE void put(T* items, const Pack<P, count>& pack) {
+    constexpr int left = N * int(sizeof(T)) - first, bytes = left < 4 ? left : 4;
     unsigned word;
-    memcpy(&word, &pack.item[first], bytes);
-    memcpy(items + first, &word, bytes);
-    if constexpr (left > 4) put<first + 4 / int(sizeof(T))>(items, pack);
+    memcpy(&word, &pack.item[first / int(sizeof(P))], bytes);
+    memcpy(items + first / int(sizeof(T)), &word, bytes);
+    if constexpr (left > 4) put<N, first + 4>(items, pack);
 }
 template <class T> DEVICE T part_of(unsigned word, int k) {
     T item;
@@ -209,7 +213,7 @@ template <class T> DEVICE T part_of(unsigned word, int k) {
 // are loaded only, two of them an element: its first is an even lane's, its second the next lane's. Of eight or more
 // items a lane, even and odd lanes name the rows of one half each and exchange; of fewer, both name the same rows.
 namespace lc {
-// Four bytes for each of two words, of every even one of this lane's and of the next lane's.
+// Of the bytes of two words every second one is this lane's, the others the next lane's.
 template <class T> DEVICE void exchange_bytes(unsigned first, unsigned second, T* items) {
     const bool odd = threadIdx.x % 2;
     const unsigned sent = __byte_perm(first, second, odd ? 0x6420 : 0x7531);
@@ -220,10 +224,10 @@ template <class T> DEVICE void exchange_bytes(unsigned first, unsigned second, T
     memcpy(items + 4, &second, 4);
 }
 }  // namespace lc
-template <int N, class T> DEVICE Pack<T, N> load_columns(const T* row) {
+template <int N, class T> DEVICE auto load_columns(const T* row) {
     constexpr bool exchanged = sizeof(T) == 1 && N % 8 == 0;
     constexpr int count = exchanged ? N / 4 : N / 2;
-    unsigned words[count];
+    Pack<unsigned, count> words;
     const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
     if constexpr (count == 4) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -234,17 +238,19 @@ template <int N, class T> DEVICE Pack<T, N> load_columns(const T* row) {
     } else {
         asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(words[0]) : "r"(at) : "memory");
     }
-    Pack<T, N> items;
-    if constexpr (exchanged) {
-        lc::exchange_bytes(words[0], words[1], &items.item[0]);
-        if constexpr (count == 4) lc::exchange_bytes(words[2], words[3], &items.item[8]);
-    } else if constexpr (sizeof(T) == 1) {
-        const unsigned own = __byte_perm(words[0], words[count - 1], threadIdx.x % 2 ? 0x7531 : 0x6420);
-        memcpy(&items, &own, N);
+    if constexpr (sizeof(T) == 2) {
+        return words;
     } else {
-        memcpy(&items, words, sizeof(items));
+        Pack<T, N> items;
+        if constexpr (exchanged) {
+            lc::exchange_bytes(words[0], words[1], &items.item[0]);
+            if constexpr (count == 4) lc::exchange_bytes(words[2], words[3], &items.item[8]);
+        } else {
+            const unsigned own = __byte_perm(words[0], words[count - 1], threadIdx.x % 2 ? 0x7531 : 0x6420);
+            memcpy(&items, &own, N);
+        }
+        return items;
     }
-    return items;
 }
 template <class T, int N> DEVICE void store_columns(T* row, const Pack<unsigned, N>& words) {
     static_assert(sizeof(T) == 2, "items are of 16 bits");
