@@ -27,8 +27,8 @@ DEVICE void smooth_half_load_x(const f16 (&before)[5], f16 (&after)[6]) {
     __syncwarp();
     UNROLL
     for (int group = 0; group < 3; ++group) {
-        put(after + group * 2,
-            load<2>(smooth_half_load_x_buffer
+        put<2>(after + group * 2,
+            load_words<2>(smooth_half_load_x_buffer
             + ((thread * 2 + group) ^ ((thread * 2 + group) / 32 % 2)) * 2));
     }
 }
