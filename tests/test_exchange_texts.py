@@ -14,7 +14,7 @@ import pytest
 
 from layoutc.backend import KernelFault, Run
 from layoutc.backend.cuda import architectures, compile_ptx
-from layoutc.cuda_source import CudaSource
+from layoutc.cuda_source import ArrayParam, CudaSource, Entry
 from layoutc.layout import Layout, blocked, striped, warp_striped
 from layoutc.lines import fold_lines
 from layoutc.plan.moves.exchange import Exchange
@@ -106,6 +106,29 @@ def test_an_architecture_without_the_accesses_is_planned_without_columns() -> No
             assert isinstance(plan.move, ThroughShared)
             found |= {("stores", plan.move.buffer.write.columns), ("loads", plan.move.buffer.read.columns)}
         assert (("loads", True) in found, ("stores", True) in found) == (loads, stores), arch
+
+
+def test_stores_by_columns_where_the_architecture_has_none(device: str) -> None:
+    """A header is for older architectures too than the one that it was planned for."""
+    for plan in by_columns():
+        assert isinstance(plan.move, ThroughShared)
+        if not plan.move.buffer.write.columns or plan.type.name in ("f16", "bf16"):
+            continue
+        older = render_header(plan).replace("__CUDA_ARCH__ >= 900", "__CUDA_ARCH__ >= 9999")
+        assert "9999" in older
+        text, threads = older + caller_of(plan), plan.exchange.threads
+        if device == "cpu":
+            assert compile_alone(text, ARCHITECTURES[0]) == ""
+            continue
+        params = (ArrayParam("x", plan.type.name, False), ArrayParam("y", plan.type.name, True))
+        source = CudaSource("older.cu", text, (Entry(f"{header_of(plan).functions[0].name}_caller", threads, params),))
+        assert isinstance(plan.exchange.source, Layout)
+        assert isinstance(plan.exchange.destination, Layout)
+        tiles = random_tiles(plan.type.name, TILES, plan.exchange.source, 1)
+        wanted = held(plan.exchange.destination, tiles)
+        got = np.zeros_like(wanted)
+        launch(load(device, source), device, source.entries[0], TILES, [held(plan.exchange.source, tiles), got])
+        assert same_bits(got, wanted), plan.name
 
 
 @pytest.mark.parametrize("number", range(len(chunks())))

@@ -190,7 +190,8 @@ def test_a_gather_is_by_shuffles_where_the_tile_is_one_warp_s_and_that_is_cheape
     assert plan_redistribution("move", across, "gather", TYPES["f32"], "shuffle", Target()).move is None
     logical = Exchange(blocked(32, 2), blocked(32, 2), 4, 16)
     assert plan_redistribution("move", logical, "gather", TYPES["f32"], "shuffle", Target()).move is None
-    few, many = planned("gather", blocked(32, 1), blocked(32, 1)), planned("gather", blocked(32, 12), blocked(32, 12))
+    # on an H200 the means meet between 3 and 4 items of 4 bytes: 0.376 and 0.435 ps, 0.631 and 0.462
+    few, many = planned("gather", blocked(32, 3), blocked(32, 3)), planned("gather", blocked(32, 4), blocked(32, 4))
     assert isinstance(few.move, GatherByShuffles)
     assert few.function.shared_bytes == 0
     assert isinstance(many.move, ByRank)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from layoutc.layout import Layout, LayoutError, left_inverse
+from layoutc.plan.moves.banks import wavefronts
 from layoutc.plan.moves.costs import Costs, spare_lanes
 from layoutc.plan.moves.exchange import Exchange, image
 from layoutc.plan.moves.nodes import Barrier, Refusal
@@ -96,21 +98,24 @@ def _by_shuffles(exchange: Exchange) -> GatherByShuffles | Refusal:
     return Refusal("shuffle", "no layout says which thread holds the position that a rank names")
 
 
-# Wavefronts of a read by so many lanes of words that lie anywhere: the most that meet in one of 32 banks, on average.
-MEETING = ((1, 1.0), (2, 1.03), (4, 1.2), (8, 1.7), (16, 2.4), (32, 3.5))
-
-
 def _cost(move: Ranked | Refusal, exchange: Exchange, costs: Costs) -> float:
     """Picoseconds an item and conversion over the whole GPU; of a scatter, which has one means, 0."""
     if isinstance(move, Refusal) or move.kind == "scatter":
         return 0.0
     words, spare = max(exchange.bytes // 4, 1), spare_lanes(exchange.threads)
-    if isinstance(move, GatherByShuffles):
-        return move.items * words * max(costs.shuffle, costs.select) * spare
-    meeting = next((turns for lanes, turns in MEETING if exchange.threads <= lanes), MEETING[-1][1])
+    if isinstance(move, GatherByShuffles):      # each with a comparison and a select
+        return move.items * words * max(costs.shuffle, 2 * costs.select) * spare
+    meeting = _meeting(move.elements, exchange.bytes, min(exchange.threads, LANES))
     barrier = costs.block_barrier if move.barrier == "block" else costs.warp_barrier
     written = move.buffer.write.wavefronts * 32 / exchange.threads * costs.wavefront + 2 * barrier * move.slices
-    return written / exchange.items_after + meeting * words * costs.wavefront * spare
+    return written / exchange.items_after + meeting * costs.wavefront * spare
+
+
+@lru_cache(64)
+def _meeting(elements: int, bytes: int, lanes: int) -> float:
+    """Wavefronts of a warp's read of elements that lie anywhere, the mean of some."""
+    places = np.random.default_rng(0).integers(0, elements, (256, lanes))
+    return float(wavefronts(places * bytes, bytes).mean())
 
 
 def try_plan(exchange: Exchange, kind: Kind, budget: int = SHARED_BYTES) -> ByRank | Refusal:
