@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from layoutc import LayoutcError, compile, load
+from layoutc import LayoutcError, arguments, compile, load
 from layoutc.backend import Run
 from layoutc.compare import compare
 from layoutc.compiler import default_signature
@@ -190,6 +190,41 @@ def test_every_run_gives_the_same_bits(device: str) -> None:
             seen = {b"".join(np.asarray(a).tobytes() for a in kernel(
                 x, schedule=schedule, device=device, **({"run": run} if device == "cpu" else {}))) for run in runs}
             assert len(seen) == 1
+
+
+def test_workspaces_are_as_large_as_a_call_needs(device: str) -> None:
+    """Calls into given arrays, longer and shorter ones in turn, the same ones again."""
+    total = compile("kernel total(x: i32[N]) -> (s: i32[], m: i32[]) { s[] = sum(i) x[i]  m[] = max(i) x[i] }"
+                    " schedule total { threads 8  vector 1 }").total
+    arrays: Any = np
+    if device == "cuda":
+        import cupy
+
+        arrays = cupy
+    s, m = arrays.empty((), np.int32), arrays.empty((), np.int32)
+    for n in (100, 3000, 900, 3000, 1, 5000, 100):
+        x = numbers((n,), "i32", n)
+        total(arrays.asarray(x), out=(s, m), device=device)
+        assert (int(s), int(m)) == (x.sum(dtype=np.int32), x.max())
+
+
+@pytest.mark.parametrize("axes", ["rows", "columns", "all"])
+def test_indices_of_64_bits(axes: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text for large arrays, on small ones."""
+    monkeypatch.setattr(arguments, "NARROW", 0)
+    outputs, binders, _, at, small = AXES[axes]
+    extents = {"[i]": "[H]", "[j]": "[W]", "[]": "[]"}[outputs]
+    kernel = compile(
+        f"kernel k(x: i32[H, W]) -> (s: i32{extents}, at: i64{extents}) {{ s{outputs} = sum({binders}) x[{at}]"
+        f" at{outputs} = argmax({binders}) x[{at}] }}\nschedule k as small {{ {small} }}").k
+    axis = {"rows": 1, "columns": 0, "all": None}[axes]
+    for shape in ((3, 300), (300, 3), (40, 80)):
+        x = numbers(shape, "i32", 1)
+        for schedule in (None, "small"):
+            s, where = kernel(x, schedule=schedule, device=device)
+            np.testing.assert_array_equal(s, x.sum(axis=axis, dtype=np.int32))
+            np.testing.assert_array_equal(where, x.argmax(axis=axis))
+    assert any(signature.wide for signature, *_ in kernel.caller("small")._texts)
 
 
 def test_sums_are_as_accurate_as_pairs(device: str) -> None:

@@ -31,6 +31,8 @@ def together(work: Work) -> tuple[Found, ...] | str:
     found = find(work.kernel, work.equations, spec_names(work))
     if not found:
         return "nothing is reduced over an extent"
+    if any(one.reduce.op == "median" for one in found):
+        return "a median is searched by one thread"
     used = used_indices(work, found)
     if any(slides(one.reduce) for one in found):
         return "windows of neighbouring outputs overlap"
@@ -43,8 +45,6 @@ def together(work: Work) -> tuple[Found, ...] | str:
 
 def used_indices(work: Work, found: Sequence[Found]) -> tuple[str, ...]:
     """The outputs' indices on which the reductions depend: for each of their places a team makes them once."""
-    if any(one.reduce.op == "median" for one in found):
-        return "a median is searched by one thread"
     used = {name for one in found for _, e in one.at for name in names_in(e)}
     return tuple(i for i in work.indices if i in used)
 
