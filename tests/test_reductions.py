@@ -336,7 +336,8 @@ class TestPlans:
 
     def test_strategies(self) -> None:
         chosen = {name: self.facts(name)["strategy"]["name"] for name in ("total", "columns", "product", "window")}
-        assert chosen == {"total": "rows", "columns": "columns", "product": "tile", "window": "tile"}
+        assert (chosen["total"], chosen["columns"]) == ("rows", "columns")
+        assert {chosen["product"], chosen["window"]}.isdisjoint({"rows", "columns"})
         refused = {r["strategy"]: r["why"] for r in self.facts("product")["strategy"]["rejected"]}
         assert refused["rows"] == refused["columns"] == "outputs share what they read"
 
