@@ -33,10 +33,11 @@ from layoutc.ndimage.ranks import (
     percentile_filter,
     rank_filter,
 )
+from layoutc.ndimage.running import written
 
 __all__ = [
     "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d",
     "gaussian_gradient_magnitude", "gaussian_laplace", "generic_gradient_magnitude", "generic_laplace", "laplace",
     "maximum_filter", "maximum_filter1d", "median_filter", "minimum_filter", "minimum_filter1d", "on_device",
-    "percentile_filter", "prewitt", "rank_filter", "sobel", "uniform_filter", "uniform_filter1d",
+    "percentile_filter", "prewitt", "rank_filter", "sobel", "uniform_filter", "uniform_filter1d", "written",
 ]

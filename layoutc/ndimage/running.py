@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -23,8 +26,25 @@ def _kernel(text: str) -> Any:
     return module[next(iter(module))]
 
 
+_written: ContextVar[list[str] | None] = ContextVar("layoutc_ndimage_written", default=None)
+
+
+@contextmanager
+def written() -> Iterator[list[str]]:
+    """Collects the texts that the filters called inside run, to read, to tune or to make your own of."""
+    texts: list[str] = []
+    token = _written.set(texts)
+    try:
+        yield texts
+    finally:
+        _written.reset(token)
+
+
 def run(text: str, *tensors: object) -> Array:
     """The output of the text's one kernel."""
+    texts = _written.get()
+    if texts is not None:
+        texts.append(text)
     return _kernel(text)(*tensors, device=chosen_device())
 
 
