@@ -194,3 +194,16 @@ def test_gaussian_weights_are_the_derivatives() -> None:
 def test_what_is_refused(call: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize(("size", "texts"), [(9, 2), (99, 1)])
+def test_what_is_written(size: int, texts: int) -> None:
+    """A large image's two axes are one pass; a small one runs texts that any window shares."""
+    x = np.ones((size, size))
+    with ndimage.written() as found:
+        ndimage.gaussian_filter(x, 2.0)
+        assert len(found) == texts
+        ndimage.gaussian_filter(x, 1.0)
+        assert len(set(found)) == 2
+    ndimage.gaussian_filter(x, 2.0)
+    assert len(found) == 2 * texts
