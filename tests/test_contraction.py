@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from layoutc.module import Kernel, compile
+from layoutc.testing import assert_matches_numpy
 
 Array = NDArray[Any]
 
@@ -63,6 +64,49 @@ def test_a_layer(shape: tuple[int, int, int, int], made: int, device: str) -> No
     np.testing.assert_array_equal(kernel(x, w, b, device=device), np.maximum(sums + b[:, None, None], 0))
 
 
+@pytest.mark.parametrize("channels", ["C", "24"])
+def test_channels_last(channels: str, device: str) -> None:
+    """Lanes lie a chunk apart, so chunks are odd. Where all ranges are constant the window's indices stay outermost."""
+    kernel = compile(f"""
+    kernel layer(x: f32[N, H, W, {channels}], w: f32[M, 3, 3, {channels}]) -> (y: f32[N, H, W, M]) {{
+        edge x[1] = constant(0)
+        edge x[2] = constant(0)
+        y[n, i, j, m] = sum(u, v, c in 0..{channels}) w[m, u, v, c] * x[n, i + u - 1, j + v - 1, c]
+    }}
+    schedule layer as plain {{ tile (i: 4, j: 8, m: 4) }}""").layer
+    assert strategy_of(kernel) == "contraction"
+    chunks = {c.index: c.size for c in kernel.plan.passes[0].chunks}
+    assert chunks == ({"u": 1, "v": 1, "c": 17} if channels == "24" else {"c": 3})
+    random = np.random.default_rng(9)
+    for n, h, width, made in [(2, 5, 7, 33), (1, 1, 1, 1), (1, 3, 18, 130)]:
+        x = random.standard_normal((n, h, width, 24)).astype(np.float32)
+        w = random.standard_normal((made, 3, 3, 24)).astype(np.float32)
+        y = kernel(x, w, device=device)
+        if channels == "24":
+            np.testing.assert_array_equal(y, kernel(x, w, schedule="plain", device=device))
+        assert_matches_numpy(kernel, x, w, device=device)
+
+
+def test_a_factor_by_rows_of_both(device: str) -> None:
+    kernel = compile("kernel f(a: f32[M, K], b: f32[N, K]) -> (c: f32[M, N]) { c[i, j] = sum(k) a[i, k] * b[j, k] }").f
+    assert kernel.plan.passes[0].sizes == {"i": 64, "j": 128, "k": 17}
+    for m, k, n in [(65, 35, 130), (3, 17, 2), (1, 1, 1)]:
+        a, b = whole_numbers(1, (m, k)), whole_numbers(2, (n, k))
+        np.testing.assert_array_equal(kernel(a, b, device=device), a @ b.T)
+
+
+def test_bytes_through_registers_and_straight(device: str) -> None:
+    """Few elements of a thread wait in registers; of many, as these weights are, none."""
+    kernel = compile("""
+    kernel f(x: i8[H, C], w: i8[M, C]) -> (y: i32[H, M]) { y[i, m] = sum(c) i32(w[m, c]) * i32(x[i, c]) }
+    schedule f { tile (i: 8, m: 32, c: 16)  threads 16  stage x in shared double  stage w in shared double }""").f
+    assert "x_next[8]" in kernel.cuda
+    assert "w_next" not in kernel.cuda
+    x = np.random.default_rng(1).integers(-128, 128, (11, 37)).astype(np.int8)
+    w = np.random.default_rng(2).integers(-128, 128, (40, 37)).astype(np.int8)
+    np.testing.assert_array_equal(kernel(x, w, device=device), x.astype(int) @ w.T.astype(int))
+
+
 def test_groups_and_batches_are_one_a_block(device: str) -> None:
     kernel = compile("""
     kernel f(a: f32[B, G, M, K], b: f32[B, G, K, N]) -> (c: f32[B, G, M, N], d: f32[B, G, M, N]) {
@@ -94,13 +138,13 @@ def test_constant_ranges_keep_the_order_of_their_indices(device: str) -> None:
 
 @pytest.mark.parametrize(("text", "why"), [
     ("f(x: f32[H, W], w: f32[3, 3]) -> (y: f32[H, W]) { edge x = nearest  require H > 0, W > 0 "
-     "y[i, j] = sum(u, v) w[u, v] * x[i + u - 1, j + v - 1] }", "tensor"),
+     "y[i, j] = sum(u, v) w[u, v] * x[i + u - 1, j + v - 1] }", "no index of the reduction moves two factors"),
     ("f(a: f32[M, K], x: f32[K]) -> (y: f32[M]) { y[i] = sum(k) a[i, k] * x[k] }", "every index of the other"),
-    ("f(a: f32[M, K]) -> (y: f32[M]) { y[i] = sum(k) a[i, k] * a[i, k] }", "1 tensors"),
+    ("f(a: f32[M, K]) -> (y: f32[M]) { y[i] = sum(k) a[i, k] * a[i, k] }", "no index of"),
     ("f(a: f32[K, M], b: f32[K, 2]) -> (c: f32[M, 2]) { c[i, j] = sum(k) a[k, i] * b[k, j] }", "too few"),
     ("f(a: f32[M, N]) -> (c: f32[M, N]) { c[i, j] = a[i, j] }", "nothing is reduced"),
     ("f(a: f32[M, K], b: f32[K, N], p: i64[N]) -> (c: f32[M, N]) { edge b = nearest  require K > 0, N > 0 "
-     "c[i, j] = sum(k) a[i, k] * b[k, p[j]] }", "1 tensors"),
+     "c[i, j] = sum(k) a[i, k] * b[k, p[j]] }", "no index of"),
 ])
 def test_what_is_no_contraction_is_tiled_otherwise(text: str, why: str) -> None:
     one = compile(f"kernel {text}").f.plan.passes[0]

@@ -109,7 +109,7 @@ class _ChunkLoop:
         for s in self.double:
             frame.lowering.places[s.tensor] = replace(self.boxes[s.tensor], buffer=self.buffer)
         with frame.lowering.block() as steps:
-            self._chunk(self.chunk - 1)
+            self._chunk(Name(str(self.chunk), 1) - 1)
         present = Let("int", str(self.buffer), (self.chunk + 1) % 2)
         emit(When(compare(">", self.chunk, Int(0)), with_used((present,), tuple(steps))))
         finish = tuple(step for t in on_its_way for step in t.finish)
@@ -140,12 +140,12 @@ class _ChunkLoop:
 
     def _count(self, c: Chunk) -> Expr:
         """Values of an index that the chunk has."""
-        if c.whole:
+        if c.whole or c.size == 1:
             return Int(c.size)
         frame = self.frame
-        rest = c.last(frame.extents) - frame.origin(c.index)
-        name = frame.lowering.let("int", f"count_{frame.spelled[c.index]}", Call("minimum", (rest, Int(c.size))))
-        return Name(name, 0, c.size)
+        begin = frame.origin(c.index)
+        end = Call("minimum", (begin + c.size, c.last(frame.extents)))
+        return Name(frame.lowering.let("int", f"count_{frame.spelled[c.index]}", end - begin), 0, c.size)
 
     # ---- products
 
@@ -200,13 +200,13 @@ class _ChunkLoop:
         """A loop over one chunk of an index."""
         frame, lowering = self.frame, self.frame.lowering
         local, name = frame.names.take(f"item_{frame.spelled[c.index]}"), frame.spelled[c.index]
-        at = frame.origin(c.index) + Name(local, 0, c.size - 1)
+        at = frame.origin(c.index) + (Name(local, 0, c.size - 1) if c.size > 1 else Int(0))
         lowering.local[name], lowering.limits[name] = at, c.last(frame.extents)
         low, high = c.first(frame.extents).interval[0], c.last(frame.extents)
         with lowering.block() as steps:
             yield {**env, c.index: Name(name, low, high.value - 1 if isinstance(high, Int) else None)}
         body = with_used((Let("Index", name, at),), tuple(steps))
-        lowering.emit(Loop(unroll, "int", local, Int(0), count, body))
+        lowering.emit(*((Loop(unroll, "int", local, Int(0), count, body),) if c.size > 1 else body))
         frame.names.release(local)
 
     def _is_unrolled(self, binders: Sequence[Binder], counts: Mapping[str, Expr]) -> bool:

@@ -109,7 +109,7 @@ def row_major(at: tuple[Expr, ...], extents: tuple[int, ...]) -> Expr:
     """The position of a coordinate in a row-major box, each axis kept apart for the reader."""
     out: Expr = Int(0)
     for index, extent in zip(at, extents, strict=True):
-        row = out * extent if isinstance(out, Int | Name) else Binary("*", out, Int(extent))
+        row = out * extent if extent == 1 or isinstance(out, Int | Name) else Binary("*", out, Int(extent))
         out = index if row == Int(0) else row if index == Int(0) else Binary("+", row, index)
     return out
 

@@ -16,7 +16,7 @@ from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, Step, Steps, Wh
 from layoutc.plan.values import Element, Function, Operation, Variable, memory_type
 
 ASYNCHRONOUS = (4, 8, 16)       # bytes that one copy in the background moves
-MOST_HELD = 64                  # elements that a thread holds between a load and its store
+MOST_HELD = 16                  # elements that a thread holds between a load and its store
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,14 +62,11 @@ KERNEL(8) layer(
         if (chunk > 0) {
             const int buffer = (chunk + 1) % 2;
             UNROLL
-            for (int item_c = 0; item_c < 1; ++item_c) {
+            for (int u = 0; u < 3; ++u) {
                 UNROLL
-                for (int u = 0; u < 3; ++u) {
-                    UNROLL
-                    for (int v = 0; v < 3; ++v) {
-                        sum = mul_add(int(w_tile[(((buffer * 2 + item_m) * 1 + item_c) * 3 + u) * 3 + v]),
-                            int(x_tile[((buffer + item_c) * 4 + item_i + u) * 4 + item_j + v]), sum);
-                    }
+                for (int v = 0; v < 3; ++v) {
+                    sum = mul_add(int(w_tile[((buffer * 2 + item_m) * 3 + u) * 3 + v]),
+                        int(x_tile[(buffer * 4 + item_i + u) * 4 + item_j + v]), sum);
                 }
             }
         }

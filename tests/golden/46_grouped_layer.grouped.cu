@@ -70,7 +70,7 @@ KERNEL(32) grouped(
             }
             __syncthreads();
 
-            const int count_c = minimum(C - chunk_c, 2);
+            const int count_c = minimum(chunk_c + 2, C) - chunk_c;
             for (int item_c = 0; item_c < count_c; ++item_c) {
                 UNROLL
                 for (int u = 0; u < 3; ++u) {

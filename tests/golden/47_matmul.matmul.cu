@@ -63,7 +63,7 @@ KERNEL(64) matmul(
         if (chunk > 0) {
             const int buffer = (chunk + 1) % 2;
             const Index chunk_k = chunk * 8 - 8;
-            const int count_k = minimum(K - chunk_k, 8);
+            const int count_k = minimum(chunk_k + 8, K) - chunk_k;
             for (int item_k = 0; item_k < count_k; ++item_k) {
                 float left[4];
                 UNROLL

@@ -1,8 +1,8 @@
 """Strategy: sums of products where each factor serves many outputs (matrix products, convolution layers).
 
-A block makes a square-ish tile, walks the first index of the sum in chunks that wait in two buffers, and a thread
-makes a few outputs along either side, so that every element that it takes from shared memory serves several products.
-The tile is one that a schedule could have named: the rest is the tile strategy's.
+A block makes a tile of outputs with two sides, each moved by one factor alone, walks the sum in chunks that wait in two
+buffers, and a thread makes a few outputs along either side, so that every element that it takes from shared memory
+serves several products. The tile is one that a schedule could have named: the rest is the tile strategy's.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from typing import Self
 from layoutc.diagnostics import LayoutcError
 from layoutc.index import Int
 from layoutc.layout import Layout
-from layoutc.plan.chunks import Chunk, reductions_of
+from layoutc.plan.chunks import TREES, Chunk, number_of_chunks, reductions_of
 from layoutc.plan.cost import cost_of, nominal_along, nominal_extents
 from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.tile import Tile
-from layoutc.resolve.program import Schedule, StageChoice, Threads
+from layoutc.resolve.program import Const, Reduce, Schedule, StageChoice, Threads
 
-ROWS, ROW_ITEMS = 64, 8             # outputs of a block on the side of one factor, and of a thread
-COLUMNS, COLUMN_ITEMS = 128, 4      # on the side of the other, where it is one index
-BANDS, BAND_ITEMS = 4, 4            # along a second index of that side, beside 32 of the last: a thread has them all
-BAND_COLUMNS, BAND_ROWS = 32, 32
+COLUMNS, COLUMN_ITEMS = 128, 4      # outputs of a block and of a thread along the last index, which moves one factor
+ROWS, ROW_ITEMS = 64, 8             # along the last of the indices that move the other
+SHORT_COLUMNS, SHORT_ROWS = 32, 16  # along the last index of a side where a second one, the band, has some too
+SHORT_ITEMS = 2                     # of these rows that a thread makes
+BAND = 4                            # along the band, all in one thread
 LEAST_SIDE = 4                      # outputs on a side below which a factor serves too few of them
 CHUNKS = (16, 8, 4, 2, 1)
-SHARED_BYTES = 24 * 1024            # of both buffers, so that two blocks fit beside each other
+ODD_CHUNKS = (17, 9, 5, 3, 1)       # where lanes lie a chunk apart in shared memory: no two on one bank
+SHARED_BYTES = 36 * 1024            # of both buffers
 SHARED_SPEED = 8                    # bytes that come from shared memory while memory gives one
 WARP = 32               # lanes, at neighbouring columns: they read neighbours of one factor, one element of the other
 ACCESS_BYTES = 16
@@ -39,11 +41,22 @@ ACCESS_BYTES = 16
 class Shape:
     """A sum of products: which indices move which factor."""
 
-    chunk: Chunk
+    before: tuple[Chunk, ...]   # indices of the sum that come first, of which a chunk has one value
+    chunk: Chunk                # the first that moves both factors
     factors: tuple[Footprint, Footprint]
-    rows: str               # the index of the outputs that moves the first factor alone
-    columns: str            # the last index, which moves the second factor alone
-    band: str | None        # another one that moves the second alone, before the last
+    rows: tuple[str, ...]       # one or two indices of the outputs that move the first factor alone, the last last
+    columns: tuple[str, ...]    # the same of the second factor; the outputs' last index among them
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All that are walked."""
+        return (*self.before, self.chunk)
+
+    @property
+    def apart(self) -> bool:
+        """Whether neighbouring columns lie a chunk apart: the chunked index is inside of theirs."""
+        order = [a.index for a in self.factors[1].axes or ()]
+        return order.index(self.chunk.index) > order.index(self.columns[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,10 @@ class Sides:
 
     tile: dict[str, int]
     items: dict[str, int]
+
+    def made(self, side: tuple[str, ...]) -> int:
+        """Outputs of a thread along one side."""
+        return prod(self.items[i] for i in side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +88,9 @@ class Contraction:
         if isinstance(shape, str):
             return Refusal("contraction", shape)
         sides = _sides_of(work, shape)
-        if min(sides.tile[shape.rows], sides.tile[shape.columns]) < LEAST_SIDE:
+        if min(prod(sides.tile[i] for i in side) for side in (shape.rows, shape.columns)) < LEAST_SIDE:
             return Refusal("contraction", "the outputs are too few for factors to serve many of them")
-        for size in CHUNKS:
+        for size in ODD_CHUNKS if shape.apart else CHUNKS:
             schedule = _schedule(work, told, shape, sides, size)
             try:
                 tile = Tile.try_plan(replace(work, schedule=schedule))
@@ -94,25 +111,37 @@ def _shape_of(work: Work) -> Shape | str:
     reductions = reductions_of(work.kernel, work.equations)
     if not reductions or not work.indices:
         return "nothing is reduced to outputs with indices"
-    binder = reductions[0].binders[0]
-    if not all(r.binders[0].name == binder.name for r in reductions):
-        return "the reductions do not begin with one index"
-    found = footprints(work.kernel, work.equations, chunked=(binder.name,))
-    factors = [f for f in found.values() if f.axes is not None and any(a.index == binder.name for a in f.axes)]
-    if len(factors) != 2:
-        return f"{len(factors)} tensors move with `{binder.name}`, where two factors would"
+    if len({tuple(b.name for b in r.binders) for r in reductions}) > 1:
+        return "the reductions run over different indices"
+    ordered = any(map(_keeps_order, reductions))
+    chunks: tuple[Chunk, ...] = ()
+    for b in reductions[0].binders:
+        chunks = (*(chunks if ordered else ()), Chunk(b.name, 1, b.low, b.high))
+        found = footprints(work.kernel, work.equations, chunked=tuple(c.index for c in chunks))
+        factors = [f for f in found.values() if b.name in _moving(f)]
+        if len(factors) == 2:
+            return _sides_by(work, chunks, factors)
+    return "no index of the reduction moves two factors"
+
+
+def _keeps_order(r: Reduce) -> bool:
+    """Whether the language fixes the order of its elements."""
+    if r.op in TREES or (r.op in ("sum", "prod") and not r.type.is_float):
+        return False
+    return r.op not in ("sum", "prod") or all(isinstance(end, Const) for b in r.binders for end in (b.low, b.high))
+
+
+def _sides_by(work: Work, chunks: tuple[Chunk, ...], factors: list[Footprint]) -> Shape | str:
+    """The sides of the tile that two factors give."""
     last = work.indices[-1]
-    factors.sort(key=lambda f: last in _moving(f))
-    rows, columns = map(_moving, factors)
-    if last in rows or last not in columns:
+    first, second = sorted(factors, key=lambda f: last in _moving(f))
+    if last in _moving(first) or last not in _moving(second):
         return f"`{last}` does not move one factor alone"
-    alone = [i for i in work.indices if i in rows - columns]
-    if not alone:
+    rows = tuple(i for i in work.indices if i in _moving(first) - _moving(second))
+    columns = tuple(i for i in work.indices if i in _moving(second) - _moving(first))
+    if not rows:
         return "one factor moves with every index of the other"
-    beside = [i for i in work.indices[:-1] if i in columns - rows]
-    first, second = factors
-    return Shape(Chunk(binder.name, 1, binder.low, binder.high), (first, second), alone[-1], last,
-                 beside[-1] if beside else None)
+    return Shape(chunks[:-1], chunks[-1], (first, second), rows[-2:], columns[-2:])
 
 
 def _moving(f: Footprint) -> set[str | None]:
@@ -121,17 +150,16 @@ def _moving(f: Footprint) -> set[str | None]:
 
 def _sides_of(work: Work, shape: Shape) -> Sides:
     """Powers of two, no larger than the outputs need."""
-    tile = dict.fromkeys(work.indices, 1)
-    if shape.band is None:
-        wanted = {shape.rows: (ROWS, ROW_ITEMS), shape.columns: (COLUMNS, COLUMN_ITEMS)}
-    else:
-        wanted = {shape.rows: (BAND_ROWS, ROW_ITEMS), shape.band: (BANDS, BAND_ITEMS),
-                  shape.columns: (BAND_COLUMNS, 1)}
-    items = {}
-    for index, (side, most) in wanted.items():
-        tile[index] = min(side, _power_of_two(_outputs(work, index)))
-        items[index] = min(most, tile[index])
-    items[shape.columns] = min(items[shape.columns], max(tile[shape.columns] // WARP, 1))
+    tile, items = dict.fromkeys(work.indices, 1), {}
+    narrow = {len(shape.columns): (COLUMNS, COLUMN_ITEMS), 2: (SHORT_COLUMNS, 1)}[len(shape.columns)]
+    rows = {len(shape.rows): (ROWS if len(shape.columns) == 1 else ROWS // 2, ROW_ITEMS),
+            2: (SHORT_ROWS, SHORT_ITEMS)}[len(shape.rows)]
+    for side, (most, made) in ((shape.columns, narrow), (shape.rows, rows)):
+        for index, (outputs, own) in zip(side, ((BAND, BAND), (most, made))[-len(side):], strict=True):
+            tile[index] = min(outputs, _power_of_two(_outputs(work, index)))
+            items[index] = min(own, tile[index])
+    last = shape.columns[-1]
+    items[last] = min(items[last], max(tile[last] // WARP, 1))
     return Sides(tile, items)
 
 
@@ -146,11 +174,12 @@ def _power_of_two(n: int) -> int:
 
 
 def _schedule(work: Work, told: Schedule, shape: Shape, sides: Sides, size: int) -> Schedule:
-    """What a person would write: the tile with a chunk, who makes what, both factors in two buffers."""
+    """What a person would write: the tile with its chunks, who makes what, both factors in two buffers."""
     types = {t.name: t.type for t in work.kernel.inputs}
-    widest = max(types[f.tensor].bytes for f in shape.factors)
+    widest = max(types[f.tensor].bytes for f in shape.factors if f.tensor in types)
     stages = tuple(StageChoice(f.tensor, "shared", double=True, span=told.span) for f in shape.factors)
-    tile = (*((i, n) for i, n in sides.tile.items() if n > 1), (shape.chunk.index, size))
+    chunks = (*((c.index, 1) for c in shape.before), (shape.chunk.index, size))
+    tile = (*((i, n) for i, n in sides.tile.items() if n > 1), *chunks)
     return replace(told, tile=tile, threads=Threads(layout=_owner(work, shape, sides)), stages=stages,
                    vector=ACCESS_BYTES // widest)
 
@@ -160,12 +189,10 @@ def _owner(work: Work, found: Shape, sides: Sides) -> Layout:
     after = {i: prod(sides.tile[j] for j in work.indices[n + 1:]) for n, i in enumerate(work.indices)}
     threads: list[tuple[int, int]] = []
     items: list[tuple[int, int]] = []
-    for index in (found.columns, found.band, found.rows):
-        if index is None:
-            continue
+    for index in (*reversed(found.columns), *reversed(found.rows)):
         made = sides.items[index]
         rounds = sides.tile[index] // made
-        apart = index == found.columns
+        apart = index == found.columns[-1]
         threads.append((rounds, after[index] * (1 if apart else made)))
         items.append((made, after[index] * (rounds if apart else 1)))
     modes = [[m for m in side if m[0] > 1] or [(1, 0)] for side in (threads, items)]
@@ -177,17 +204,16 @@ def _cost(work: Work, shape: Shape, sides: Sides, tile: Tile) -> float:
     """Every chunk's boxes from memory, and what a thread takes from them for all of its outputs."""
     outputs = prod(sides.tile.values())
     first, second = (f.tensor for f in shape.factors)
-    served = {first: prod(n for i, n in sides.items.items() if i != shape.rows), second: sides.items[shape.rows]}
+    served = {first: sides.made(shape.columns), second: sides.made(shape.rows)}
     nominal = nominal_extents(work.kernel)
-    steps = shape.chunk.last(nominal) - shape.chunk.first(nominal)
-    found = footprints(work.kernel, work.equations, extents=nominal, chunked=(shape.chunk.index,))
+    chunks = number_of_chunks(tile.choice.chunks, nominal)
+    found = footprints(work.kernel, work.equations, extents=nominal, chunked=tile.choice.chunked)
     shared = {}
     for s in tile.choice.storage:
-        if s.tensor in served and isinstance(steps, Int):
-            taps = max(found[s.tensor].reads / max(steps.value, 1), 1)      # of an output, a step of the chunk
-            loaded = s.bytes / (outputs * tile.choice.chunks[0].size * taps)
+        if s.tensor in served and isinstance(chunks, Int):
+            loaded = s.bytes * chunks.value / (outputs * max(found[s.tensor].reads, 1))
             shared[s.tensor] = loaded + s.type.bytes / served[s.tensor] / SHARED_SPEED
     made = prod(_outputs(work, i) for i in work.indices)
     launched = prod(-(-_outputs(work, i) // n) * n for i, n in sides.tile.items())
     threads = launched // outputs * tile.choice.owner.threads
-    return cost_of(work.kernel, work.equations, shape.columns, threads, shared) * launched / made
+    return cost_of(work.kernel, work.equations, shape.columns[-1], threads, shared) * launched / max(made, 1)
