@@ -11,8 +11,10 @@ import scipy.ndimage as theirs
 from numpy.typing import NDArray
 
 from layoutc import ndimage
+from layoutc.backend.cuda import compile_ptx
 from layoutc.ndimage.gaussian import gaussian_weights
 from tests.backend_support import numpy_or_cupy
+from tests.test_texts_compile import made
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
@@ -207,3 +209,14 @@ def test_what_is_written(size: int, texts: int) -> None:
         assert len(set(found)) == 2
     ndimage.gaussian_filter(x, 2.0)
     assert len(found) == 2 * texts
+
+
+@pytest.mark.parametrize("name", ["correlate", "sobel", "minimum_filter", "rank_filter"])
+def test_nvrtc_takes_the_texts(name: str) -> None:
+    arguments, keywords = next((a, k) for n, a, k in CALLS if n == name and ("footprint" in k or "filter" not in name))
+    with ndimage.written() as found:
+        for x in (IMAGE, IMAGE[:9, :9]):
+            getattr(ndimage, name)(x, *arguments, **keywords)
+    for text in set(found):
+        _, log = compile_ptx(made(text), "sm_90")
+        assert not log.strip(), text
