@@ -255,7 +255,7 @@ MUTANTS = [Mutant(*words) for words in (
     ("past", "row before the first", "i - 1 >= 0", "i >= 0"),
     ("chunks", "last chunk dropped", "(C + 1) / 2", "C / 2"),
     ("chunks", "last turn dropped", "chunk < chunks_2 + 1", "chunk < chunks_2"),
-    ("chunks", "short chunk taken whole", "minimum(C - chunk_c, 2)", "2"),
+    ("chunks", "short chunk taken whole", "minimum(chunk_c + 2, C) - chunk_c", "2"),
     ("chunks", "channel past the end loaded", "x_c < C && ", ""),
     ("chunks", "sums begin anew in every chunk", "        i8 x_next[3];", "        i8 x_next[3]; sum[0] = 0;"),
     ("chunks", "barrier before the buffers change removed", "__syncthreads();\n        i8", "i8"),
