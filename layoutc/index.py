@@ -205,8 +205,8 @@ class Select(Expr):
         return self.yes.at(env) if self.test.at(env) else self.no.at(env)
 
     def over(self, env: Mapping[str, Expr]) -> Expr:
-        """With names replaced."""
-        return Select(self.test.over(env), self.yes.over(env), self.no.over(env))
+        """With names replaced, simplified anew."""
+        return select(self.test.over(env), self.yes.over(env), self.no.over(env))
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +446,11 @@ def compare(op: str, a: Expr, b: Expr) -> Expr:
         case ">" if low is not None and low > 0:
             return TRUE
     return Binary(op, a, b)
+
+
+def select(test: Expr, yes: Expr, no: Expr) -> Expr:
+    """``test ? yes : no``; decided here where the test is."""
+    return yes if test == TRUE else Select(test, yes, no)
 
 
 def both(a: Expr, b: Expr) -> Expr:

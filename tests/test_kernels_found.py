@@ -174,6 +174,10 @@ FOUND: dict[str, tuple[str, list[Any], list[Any]]] = {
         """,
         [[1, 2, 3, 4], [1, 0, 2**63 - 1, 3]], [[2, -1, -2, 4]],
     ),
+    "a reduction that keeps its axis with an extent of 1": (
+        "kernel squares(x: f32[A, B, C]) -> (s: f32[A, 1, C]) { s[a, one, c] = sum(b) x[a, b, c]**2 }",
+        [[[[1, 2], [3, 4]]]], [[[[10, 20]]]],
+    ),
     "a sum over an extent of what is staged in chunks": (
         """
         kernel total(x: f32[H, W]) -> (s: f32[H], at: i64[H]) {

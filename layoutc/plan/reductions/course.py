@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, Select, compare, multiply
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, multiply, select
 from layoutc.plan.frame import Frame
 from layoutc.plan.steps import Assign, Step, Strided, Variable, When
 from layoutc.plan.values import Operation
@@ -84,7 +84,7 @@ def _walk_one(frame: Frame, course: Course, digit: Digit, vector: int, unroll: i
     end = high
     if course.valid != TRUE:
         wanted = f"{digit.name}_end"
-        end = Name(lowering.let("Index", wanted, Select(course.valid, high, digit.low)))
+        end = Name(lowering.let("Index", wanted, select(course.valid, high, digit.low)))
     name = frame.names.take(digit.name)
     lowering.limits[name] = digit.limit
     with lowering.block() as steps:
@@ -104,7 +104,7 @@ def _walk_many(
     total: Expr = Call("i64", (counts[0],))
     for n in counts[1:]:
         total = multiply(total, n)
-    runs = Name(lowering.let("i64", "runs", total if course.valid == TRUE else Select(course.valid, total, Int(0))))
+    runs = Name(lowering.let("i64", "runs", select(course.valid, total, Int(0))))
     firsts, steps = (_digits_of(e, counts) for e in (course.first, course.step))
     places = []
     strides = []

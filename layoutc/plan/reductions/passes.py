@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, Select, ceildiv, compare, dot, every, multiply
+from layoutc.index import TRUE, Call, Expr, Int, Name, ceildiv, compare, dot, every, multiply, select
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.halo import Footprint, as_index, footprints
 from layoutc.plan.names import Names
@@ -51,7 +51,7 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     if order.rounds and all(f.level == 0 for f in found):
         parts = _parts(work.kernel, found, spec, order)
     if parts != Int(1):
-        count = Select(compare(">", parts, Int(1)), multiply(parts, _product(_outputs(work, spec))), Int(0))
+        count = select(compare(">", parts, Int(1)), multiply(parts, _product(_outputs(work, spec))), Int(0))
         spaces = tuple(tuple(Workspace(names.take(f"{entry}_{p.name}"), p.type, count) for p in parts_of(f.reduce))
                        for f in found)
     made: list[tuple[Pass, Function]] = []
@@ -59,9 +59,9 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     if order.short is not None:
         small = replace(order, team=order.short, rounds=SHORT_ROUNDS)
         is_short = compare("<=", _parts(work.kernel, found, spec, small), Int(1))
-        sharing = Select(is_short, Int(0), parts)
+        sharing = select(is_short, Int(0), parts)
         made.append(_Pass(small, names.copy(), names.take(f"{entry}_short"), ()).reducing(
-            Int(1), Select(is_short, Int(1), Int(0))))
+            Int(1), select(is_short, Int(1), Int(0))))
     made.insert(0, _Pass(order, names.copy(), entry, spaces).reducing(parts, sharing))
     if spaces:
         joined = names.take(f"{entry}_joined")
@@ -147,7 +147,7 @@ class _Pass:
             for one, c in zip(found, cells, strict=True):
                 frame.lowering.answers[one.key] = c.at[-1]
             self._emit_outputs(None)
-        needed = Select(compare(">", parts, Int(1)), Int(1), Int(0))
+        needed = select(compare(">", parts, Int(1)), Int(1), Int(0))
         return self._record(needed, bare, parts), frame.function(body)
 
     # ---- the frame
@@ -303,7 +303,7 @@ class _Pass:
         elif parts != Int(1):
             notes.append(f"blocks that share an output: {parts}")
         one = self.frame.record()
-        blocks = tuple(Select(compare(">", n, Int(0)), Int(1), Int(0)) if number in team.walked else b
+        blocks = tuple(select(compare(">", n, Int(0)), Int(1), Int(0)) if number in team.walked else b
                        for number, (b, n) in enumerate(zip(one.blocks, one.extents, strict=True)))
         return replace(one, blocks=blocks, sharing=sharing, kernel=kernel, lanes=lanes, notes=tuple(notes),
                        storage=tuple(self.making.shared))
