@@ -101,8 +101,8 @@ def _spreads(shape: Shape, index: str) -> bool:
 
 def _deep(work: Work, least: Shape, knobs: Knobs) -> Shape | str:
     """Neighbours in three directions: boxes are walked along the slowest of them, their rows shared by a block."""
-    if least.led and any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands):
+    if any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands):
         boxed = shape_of(work, least.beside, Knobs(knobs.columns, 40, WARP, beside=16, ring=1, turns=1))
-        if not isinstance(boxed, str) and boxed.shared_bytes <= work.target.shared_bytes:
+        if not isinstance(boxed, str) and boxed.led and boxed.shared_bytes <= work.target.shared_bytes:
             return boxed
     return shape_of(work, least.walked, replace(knobs, rows=4, ahead=0, across=WARP, beside=4))

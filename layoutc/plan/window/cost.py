@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 
+from layoutc.index import Expr, Int, Name, terms
 from layoutc.plan.cost import busy, nominal_outputs
+from layoutc.plan.halo import Accesses
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.length import UNKNOWN_RANGE
 from layoutc.plan.window.shape import Shape, lines_of
+
+MOST_ROWS = 8           # of a thread, that are looked at
+
+
+def _touched(work: Work, shape: Shape, tensor: str) -> float:
+    """Elements an output that a thread reads; what it reads for several of its outputs counts once."""
+    taps: set[tuple[int, ...]] = set()
+    axes: dict[str, int] = {}
+    accesses = Accesses(work.kernel, outputs=[e.output for e in work.equations])
+    for equation in work.equations:
+        for access, _ in accesses.of(equation):
+            if access.tensor == tensor:
+                places = [_offsets(s, work.indices, axes, n) for n, s in enumerate(access.indices) if s is not None]
+                names = sorted({name for _, binders in places for name in binders})
+                ranges = {name: binders[name] for _, binders in places for name in binders}
+                for point in product(*(ranges[name] for name in names)):
+                    env = dict(zip(names, point, strict=True))
+                    taps.add(tuple(c + sum(k * env[name] for name, k in terms_.items()) for (c, terms_), _ in places))
+    rows, columns = min(shape.knobs.rows, MOST_ROWS), shape.knobs.columns
+    moved = set()
+    for r, c in product(range(rows), range(columns)):
+        shift = {axes.get(shape.walked or ""): r, axes.get(shape.lined or ""): c}
+        moved |= {tuple(o + shift.get(n, 0) for n, o in enumerate(tap)) for tap in taps}
+    return len(moved) / (rows * columns)
+
+
+Place = tuple[tuple[int, dict[str, int]], dict[str, range]]
+
+
+def _offsets(subscript: Expr, indices: tuple[str, ...], axes: dict[str, int], axis: int) -> Place:
+    """A subscript's constant, what it takes of each reduction index, and their ranges."""
+    constant, taken, ranges = 0, {}, {}
+    for factor, coefficient in terms(subscript):
+        if factor == Int(1):
+            constant += coefficient
+        elif isinstance(factor, Name) and factor.id in indices:
+            axes[factor.id] = axis
+        elif isinstance(factor, Name) and factor.low is not None and factor.high is not None:
+            taken[factor.id] = coefficient
+            ranges[factor.id] = range(factor.low, factor.high + 1)
+    return (constant, taken), ranges
 
 
 def cost_of_walk(work: Work, shape: Shape) -> float:
@@ -18,7 +62,10 @@ def cost_of_walk(work: Work, shape: Shape) -> float:
     for band in (b for b in shape.bands if not b.is_let):
         rows = knobs.rows + band.high - band.taken_from if band.walked is not None else 1
         row = prod(lines_of(shape, band)) / shape.group if band.ring else band.row
-        bytes += rows / knobs.rows * row / knobs.columns * band.type.bytes
+        elements = rows / knobs.rows * row / knobs.columns
+        if not band.ring and not shape.kept:
+            elements = min(elements, _touched(work, shape, band.tensor))
+        bytes += elements * band.type.bytes
     held = {b.tensor for b in shape.bands} | {w.tensor for w in shape.weights}
     for tensor, found in shape.found.items():
         if tensor not in held and tensor in types:

@@ -13,6 +13,7 @@ from layoutc.plan.steps import Assign, Either, Let, Loop, Step
 from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, load, memory_type
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.ring import place_in_ring
+from layoutc.plan.window.shape import ACCESS_BYTES
 from layoutc.plan.window.state import INTERIOR, Walk
 from layoutc.resolve.types import BOOL, compute_type
 
@@ -45,7 +46,7 @@ def take_row(walk: Walk, band: Band, place: InRows) -> None:
             _vector(frame, band, place, walk.rings[band.tensor], at, slot)
         else:
             at = dot((*outer, _last(frame, band) + along), source.strides)
-            _vector(frame, band, place, source.array, at, slot)
+            _vector(frame, band, place, source.array, at, slot, _load_of(walk, band))
     with frame.lowering.block() as edges:
         folded = _fold_outer(frame, band, source, outer)
         index = band.axes[-1].index
@@ -53,7 +54,7 @@ def take_row(walk: Walk, band: Band, place: InRows) -> None:
         loop = frame.names.take(f"{frame.arrays[band.tensor]}_{suffix}")
         with frame.lowering.block() as each:
             frame.lowering.emit(Let("Index", loop, _last(frame, band) + piece * band.vector))
-            _by_rule(frame, band, place, source, Row((*outer, Name(loop)), folded, slot))
+            _by_rule(walk, band, place, source, Row((*outer, Name(loop)), folded, slot))
         frame.names.release(loop)
         frame.lowering.emit(*_nest(counters, piece, pieces, each))
     frame.lowering.emit(Either(INTERIOR, tuple(_nest(counters, piece, pieces, inside)), tuple(edges)))
@@ -102,7 +103,9 @@ def _last(frame: Frame, band: Band) -> Expr:
     return (frame.at[a.index] * a.scale if a.index else Int(0)) + ahead
 
 
-def _vector(frame: Frame, band: Band, place: InRows, array: str, at: Expr, slot: Expr) -> None:
+def _vector(
+    frame: Frame, band: Band, place: InRows, array: str, at: Expr, slot: Expr, function: str = "load"
+) -> None:
     """One access, its elements into their registers."""
     if band.vector == 1:
         frame.lowering.emit(Assign(Element(place.array, slot), load(Element(array, at), band.type)))
@@ -112,7 +115,7 @@ def _vector(frame: Frame, band: Band, place: InRows, array: str, at: Expr, slot:
     value = load(Element(part, element), band.type)
     frame.lowering.emit(
         Let(f"Pack<{memory_type(band.type)}, {band.vector}>", part,
-            Function(f"load<{band.vector}>", (Operation("+", Variable(array), at),))),
+            Function(f"{function}<{band.vector}>", (Operation("+", Variable(array), at),))),
         Loop(True, "int", str(element), Int(0), Int(band.vector),
              (Assign(Element(place.array, slot + element), value),)))
     frame.names.release(part)
@@ -132,11 +135,18 @@ def _fold_outer(frame: Frame, band: Band, source: InGlobal, outer: tuple[Expr, .
     return tuple(out)
 
 
-def _by_rule(frame: Frame, band: Band, place: InRows, source: InGlobal, row: Row) -> None:
+def _load_of(walk: Walk, band: Band) -> str:
+    """In a loop that is not written out a load stays where it is."""
+    looped = walk.shape.knobs.turns == 1 and band.vector * band.type.bytes == ACCESS_BYTES
+    return "load_whole" if looped else "load"
+
+
+def _by_rule(walk: Walk, band: Band, place: InRows, source: InGlobal, row: Row) -> None:
     """A vector where it lies inside, else element by element."""
+    frame = walk.frame
     with frame.lowering.block() as whole:
         at = dot((*row.folded, row.subscripts[-1]), source.strides)
-        _vector(frame, band, place, source.array, at, row.slot)
+        _vector(frame, band, place, source.array, at, row.slot, _load_of(walk, band))
     last, n = row.subscripts[-1], source.extents[-1]
     inside = [*_readable(frame, band, source, row.subscripts[:-1]), compare(">=", last, Int(0)),
               compare("<=", last + band.vector, n)]

@@ -85,18 +85,17 @@ template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
     DEVICE T& operator[](int k) { return item[k]; }
     DEVICE const T& operator[](int k) const { return item[k]; }
 };
-// 16 bytes of an input come whole, and by the path for what nobody writes.
 template <int N, class T> DEVICE Pack<T, N> load(const T* from) {
-    if constexpr (sizeof(T) * N == 16) {
-        const uint4 bits = __ldg(reinterpret_cast<const uint4*>(from));
-        Pack<T, N> value;
-        memcpy(&value, &bits, sizeof(value));
-        return value;
-    } else {
-        return *reinterpret_cast<const Pack<T, N>*>(from);
-    }
+    return *reinterpret_cast<const Pack<T, N>*>(from);
 }
-template <int N, class T> DEVICE Pack<T, N> load(T* from) { return *reinterpret_cast<const Pack<T, N>*>(from); }
+// 16 bytes of an input, never split nor moved out of a loop: what fills a long loop's registers stays in it.
+template <int N, class T> DEVICE Pack<T, N> load_whole(const T* from) {
+    static_assert(sizeof(T) * N == 16, "a whole access is of 16 bytes");
+    const uint4 bits = __ldg(reinterpret_cast<const uint4*>(from));
+    Pack<T, N> value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 template <class T, int N> DEVICE void store(T* to, const Pack<T, N>& value) {
     *reinterpret_cast<Pack<T, N>*>(to) = value;
 }
