@@ -68,7 +68,7 @@ DEVICE void blur_walk(
                 for (int piece = 0; piece < 3; ++piece) {
                     const Index x_j = j + piece * 4 - 4;
                     if (x_j >= 0 && x_j + 4 <= W) {
-                        const Pack<float, 4> part = load<4>(x + (x_i_read * x_stride_0 + x_j));
+                        const Pack<float, 4> part = load_whole<4>(x + (x_i_read * x_stride_0 + x_j));
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             x_row[piece * 4 + element] = part[element];

@@ -64,7 +64,7 @@ DEVICE void star_walk(
                         const Index x_k = k + piece * 4 - 4;
                         if (x_i >= 0 && x_i < D && j + x_at_j - 1 >= 0 && j + x_at_j - 1 < H && x_k >= 0
                             && x_k + 4 <= W) {
-                            const Pack<float, 4> part = load<4>(x
+                            const Pack<float, 4> part = load_whole<4>(x
                                 + (x_i * x_stride_0 + (j + x_at_j - 1) * x_stride_1 + x_k));
                             UNROLL
                             for (int element = 0; element < 4; ++element) {
