@@ -105,14 +105,16 @@ def _walk_many(
     for n in counts[1:]:
         total = multiply(total, n)
     runs = Name(lowering.let("i64", "runs", select(course.valid, total, Int(0))))
-    firsts, steps = (_digits_of(e, counts) for e in (course.first, course.step))
+    first, step = (Name(lowering.let("i64", wanted, e), 0)
+                   for wanted, e in (("first", course.first), ("step", course.step)))
+    firsts, steps = (_digits_of(e, counts) for e in (first, step))
     places = []
     strides = []
-    for digit, first, step in zip(digits, firsts, steps, strict=True):
+    for digit, begin, stride in zip(digits, firsts, steps, strict=True):
         suffix = "_run" if digit is digits[-1] and vector > 1 else "_place" if digit.low != Int(0) else ""
         place = names.take(f"{digit.name}{suffix}")
-        lowering.emit(Variable("Index", place, first))
-        strides.append(lowering.let("Index", f"{place}_step", step))
+        lowering.emit(Variable("Index", place, begin))
+        strides.append(lowering.let("Index", f"{place}_step", stride))
         places.append(place)
     run = names.take("run")
     with lowering.block() as inner:
@@ -129,7 +131,7 @@ def _walk_many(
         lowering.emit(*_advanced(places, strides, counts))
     for here in at:
         lowering.limits.pop(str(here))
-    lowering.emit(Strided(unroll, "i64", run, course.first, runs, course.step, tuple(inner)))
+    lowering.emit(Strided(unroll, "i64", run, first, runs, step, tuple(inner)))
     names.release(run)
 
 
@@ -143,8 +145,8 @@ def _digits_of(e: Expr, counts: Sequence[Expr]) -> list[Expr]:
     rest = e
     for n in reversed(counts[1:]):
         n = n if isinstance(n, Int) else Call("maximum", (n, Int(1)))
-        out.append(Call("floor_mod", (rest, n)) if not isinstance(n, Int) else rest % n)
-        rest = Call("floor_div", (rest, n)) if not isinstance(n, Int) else rest // n
+        out.append(rest % n)
+        rest = rest // n
     return [rest, *reversed(out)]
 
 

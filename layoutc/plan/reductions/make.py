@@ -54,7 +54,10 @@ class Making:
              lambda at: self._run(group, cells, at))
         if rest is not None:
             first = self.at(cells, Int(0))
-            walk(self.frame, self.course, (*outer, rest), 1, 0, lambda at: self._take(group, at, first))
+            with self.frame.lowering.block() as steps:
+                walk(self.frame, self.course, (*outer, rest), 1, 0, lambda at: self._take(group, at, first))
+            left = compare("<", whole.count, fast.count) if outer else TRUE     # a loop of its own finds out itself
+            self.frame.lowering.emit(*(steps if left == TRUE else (When(left, tuple(steps)),)))
         return self.folded(cells)
 
     def begin(self, reduce: Reduce) -> Cells:
