@@ -206,7 +206,8 @@ class _ChunkLoop:
         with lowering.block() as steps:
             yield {**env, c.index: Name(name, low, high.value - 1 if isinstance(high, Int) else None)}
         body = with_used((Let("Index", name, at),), tuple(steps))
-        lowering.emit(*((Loop(unroll, "int", local, Int(0), count, body),) if c.size > 1 else body))
+        alone = c.size == 1 and len(self.sums.found) == 1      # else each reduction's index needs a scope of its own
+        lowering.emit(*(body if alone else (Loop(unroll, "int", local, Int(0), count, body),)))
         frame.names.release(local)
 
     def _is_unrolled(self, binders: Sequence[Binder], counts: Mapping[str, Expr]) -> bool:

@@ -45,12 +45,14 @@ KERNEL(512) furthest(
     const Index j_whole = W / 8 * 8;
     const Index j_count = j_whole / 8;
     const i64 runs = i64(H) * j_count;
-    Index i = floor_div(i64(block) * 512 + thread, maximum(j_count, 1));
-    const Index i_step = floor_div(i64(parts) * 512, maximum(j_count, 1));
-    Index j_run = floor_mod(i64(block) * 512 + thread, maximum(j_count, 1));
-    const Index j_run_step = floor_mod(i64(parts) * 512, maximum(j_count, 1));
+    const i64 first = i64(block) * 512 + thread;
+    const i64 step = i64(parts) * 512;
+    Index i = first / maximum(j_count, 1);
+    const Index i_step = step / maximum(j_count, 1);
+    Index j_run = first % maximum(j_count, 1);
+    const Index j_run_step = step % maximum(j_count, 1);
     UNROLL_BY(4)
-    for (i64 run = i64(block) * 512 + thread; run < runs; run += i64(parts) * 512) {
+    for (i64 run = first; run < runs; run += step) {
         const Index j = j_run * 8;
         const Pack<i16, 8> x_run = load<8>(x + (i * x_stride_0 + j));
         UNROLL
@@ -71,27 +73,31 @@ KERNEL(512) furthest(
             i = i + 1;
         }
     }
-    const Index j_count_2 = W - j_whole;
-    const i64 runs_2 = i64(H) * j_count_2;
-    Index i_2 = floor_div(i64(block) * 512 + thread, maximum(j_count_2, 1));
-    const Index i_2_step = floor_div(i64(parts) * 512, maximum(j_count_2, 1));
-    Index j_place = floor_mod(i64(block) * 512 + thread, maximum(j_count_2, 1));
-    const Index j_place_step = floor_mod(i64(parts) * 512, maximum(j_count_2, 1));
-    for (i64 run = i64(block) * 512 + thread; run < runs_2; run += i64(parts) * 512) {
-        const Index j = j_whole + j_place;
-        const int best_there = absolute(int(x[i_2 * x_stride_0 + j]));
-        const i64 place_there = i64(i_2 * W + j);
-        if (first_greatest(best_there, place_there, best_run[0], place_run[0])) {
-            best_run[0] = best_there;
-            place_run[0] = place_there;
-        }
-        least_run[0] = minimum(least_run[0], x[i_2 * x_stride_0 + j]);
-        greatest_run[0] = maximum(greatest_run[0], x[i_2 * x_stride_0 + j]);
-        i_2 = i_2 + i_2_step;
-        j_place = j_place + j_place_step;
-        if (j_place >= j_count_2) {
-            j_place = j_place - j_count_2;
-            i_2 = i_2 + 1;
+    if (j_whole < W) {
+        const Index j_count_2 = W - j_whole;
+        const i64 runs_2 = i64(H) * j_count_2;
+        const i64 first_2 = i64(block) * 512 + thread;
+        const i64 step_2 = i64(parts) * 512;
+        Index i_2 = first_2 / maximum(j_count_2, 1);
+        const Index i_2_step = step_2 / maximum(j_count_2, 1);
+        Index j_place = first_2 % maximum(j_count_2, 1);
+        const Index j_place_step = step_2 % maximum(j_count_2, 1);
+        for (i64 run = first_2; run < runs_2; run += step_2) {
+            const Index j = j_whole + j_place;
+            const int best_there = absolute(int(x[i_2 * x_stride_0 + j]));
+            const i64 place_there = i64(i_2 * W + j);
+            if (first_greatest(best_there, place_there, best_run[0], place_run[0])) {
+                best_run[0] = best_there;
+                place_run[0] = place_there;
+            }
+            least_run[0] = minimum(least_run[0], x[i_2 * x_stride_0 + j]);
+            greatest_run[0] = maximum(greatest_run[0], x[i_2 * x_stride_0 + j]);
+            i_2 = i_2 + i_2_step;
+            j_place = j_place + j_place_step;
+            if (j_place >= j_count_2) {
+                j_place = j_place - j_count_2;
+                i_2 = i_2 + 1;
+            }
         }
     }
     int best = best_run[0];

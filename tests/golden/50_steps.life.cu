@@ -143,12 +143,14 @@ KERNEL(512) life_living(
     const Index j_whole = W / 16 * 16;
     const Index j_count = j_whole / 16;
     const i64 runs = i64(H) * j_count;
-    Index i = floor_div(i64(block) * 512 + thread, maximum(j_count, 1));
-    const Index i_step = floor_div(i64(parts) * 512, maximum(j_count, 1));
-    Index j_run = floor_mod(i64(block) * 512 + thread, maximum(j_count, 1));
-    const Index j_run_step = floor_mod(i64(parts) * 512, maximum(j_count, 1));
+    const i64 first = i64(block) * 512 + thread;
+    const i64 step = i64(parts) * 512;
+    Index i = first / maximum(j_count, 1);
+    const Index i_step = step / maximum(j_count, 1);
+    Index j_run = first % maximum(j_count, 1);
+    const Index j_run_step = step % maximum(j_count, 1);
     UNROLL_BY(4)
-    for (i64 run = i64(block) * 512 + thread; run < runs; run += i64(parts) * 512) {
+    for (i64 run = first; run < runs; run += step) {
         const Index j = j_run * 16;
         const Pack<u8, 16> cell_run = load<16>(cell + (i * cell_stride_0 + j));
         UNROLL
@@ -162,20 +164,24 @@ KERNEL(512) life_living(
             i = i + 1;
         }
     }
-    const Index j_count_2 = W - j_whole;
-    const i64 runs_2 = i64(H) * j_count_2;
-    Index i_2 = floor_div(i64(block) * 512 + thread, maximum(j_count_2, 1));
-    const Index i_2_step = floor_div(i64(parts) * 512, maximum(j_count_2, 1));
-    Index j_place = floor_mod(i64(block) * 512 + thread, maximum(j_count_2, 1));
-    const Index j_place_step = floor_mod(i64(parts) * 512, maximum(j_count_2, 1));
-    for (i64 run = i64(block) * 512 + thread; run < runs_2; run += i64(parts) * 512) {
-        const Index j = j_whole + j_place;
-        count_run[0] = add(count_run[0], i64(int(cell[i_2 * cell_stride_0 + j]) == 1));
-        i_2 = i_2 + i_2_step;
-        j_place = j_place + j_place_step;
-        if (j_place >= j_count_2) {
-            j_place = j_place - j_count_2;
-            i_2 = i_2 + 1;
+    if (j_whole < W) {
+        const Index j_count_2 = W - j_whole;
+        const i64 runs_2 = i64(H) * j_count_2;
+        const i64 first_2 = i64(block) * 512 + thread;
+        const i64 step_2 = i64(parts) * 512;
+        Index i_2 = first_2 / maximum(j_count_2, 1);
+        const Index i_2_step = step_2 / maximum(j_count_2, 1);
+        Index j_place = first_2 % maximum(j_count_2, 1);
+        const Index j_place_step = step_2 % maximum(j_count_2, 1);
+        for (i64 run = first_2; run < runs_2; run += step_2) {
+            const Index j = j_whole + j_place;
+            count_run[0] = add(count_run[0], i64(int(cell[i_2 * cell_stride_0 + j]) == 1));
+            i_2 = i_2 + i_2_step;
+            j_place = j_place + j_place_step;
+            if (j_place >= j_count_2) {
+                j_place = j_place - j_count_2;
+                i_2 = i_2 + 1;
+            }
         }
     }
     i64 count = count_run[0];
