@@ -36,6 +36,9 @@ MARCHES: list[tuple[str, str, list[Any]]] = [
     (BLUR, "tile (i: 16, j: 64)  march i  threads 64", [(40, 130), (3, 3)]),
     (CUBE, "tile (i: 12, j: 4, k: 64)  march i  stage x in shared", [(20, 9, 130), (3, 3, 3)]),
     (CUBE, "tile (i: 2, j: 8, k: 64)  march j", [(5, 20, 130), (3, 3, 3)]),
+    (BLUR, "tile (i: 4, j: 4)  march i", [(13, 9), (3, 3)]),         # a block of one thread
+    (BLUR, "tile (i: 64)  march i", [(70, 5), (3, 3)]),
+    (BLUR, "tile (i: 4, j: 32)  march j", [(9, 70), (3, 3)]),
     (LINE, "march i", [(5000,)]),
     (LINE, "tile (i: 64)  march i  threads 4", [(131,)]),
 ]

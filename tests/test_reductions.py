@@ -381,3 +381,29 @@ def test_eight_lanes_in_three_rounds(device: str) -> None:
     assert rounds == [[6, 8, 10, 12], [16, 20], [36]]
     assert (held == 36).all()
     assert "for (int distance = 4; distance > 0; distance /= 2)" in text
+
+
+PAIRS = (
+    ("sum(j, k) x[i, j, k]", "sum(k, j) x[i, j, k]"),
+    ("sum(k, j) x[i, j, k]", "max(k in 0..C, j) x[i, j, k]"),
+    ("argmax(j, k) x[i, j, k]", "argmax(k, j) x[i, j, k]"),
+    ("argmin(k, j) x[i, j, k]", "sum(j, k) x[i, j, k]"),
+    ("sum(j, k) x[i, j, k] * k", "sum(k, j) x[i, j, k] * j"),
+)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" beside ".join)
+@pytest.mark.parametrize("row", [False, True])
+def test_reductions_over_the_same_indices_in_any_order(pair: tuple[str, str], row: bool, device: str) -> None:
+    """Each binds its own indices, whatever stands beside it."""
+    texts = [text.replace("x[i, ", "x[" if not row else "x[i, ") for text in pair]
+    axes, at = ("A, B, C", "i") if row else ("B, C", "")
+    kernel = compile(f"""kernel k(x: i64[{axes}]) -> (a: i64[{"A" if row else ""}], b: i64[{"A" if row else ""}]) {{
+        require B > 0, C > 0
+        a[{at}] = {texts[0]}
+        b[{at}] = {texts[1]}
+    }}""").k
+    for shape in ((3, 2), (2, 3), (1, 70), (70, 1), (8, 520)):
+        x = np.random.default_rng(shape[1]).integers(-50, 50, (2, *shape) if row else shape)
+        for got, wanted in zip(kernel(x, device=device), kernel.reference(x), strict=True):
+            np.testing.assert_array_equal(got, wanted)

@@ -65,7 +65,7 @@ def loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: 
         lowering.limits[name] = high
     with lowering.block() as steps:
         yield {**env, binder.name: Name(name, low.interval[0], last)}
-    lowering.emit(Loop(unroll and known, "int" if known else "Index", name, low, high, tuple(steps)))
+    lowering.emit(Loop(unroll, "int" if known else "Index", name, low, high, tuple(steps)))
     lowering.names.release(name)
     lowering.limits.pop(name, None)
 

@@ -21,7 +21,7 @@ class Group:
 
     members: tuple[Found, ...]
     digits: tuple[Digit, ...]           # in the order of the walk, the fastest last
-    order: tuple[int, ...]              # which of a member's walked binders each digit is
+    orders: tuple[tuple[int, ...], ...]     # of each member: which of its walked binders each digit is
 
 
 def walked(reduce: Reduce) -> tuple[Binder, ...]:
@@ -40,8 +40,8 @@ def _points(binder: Binder) -> int | None:
 
 def groups_of(kernel: Kernel, found: Sequence[Found], env: Env, by_columns: bool) -> list[Group]:
     """The groups in the order in which they are made."""
-    made: dict[object, list[Found]] = {}
-    of: dict[object, tuple[tuple[Digit, ...], tuple[int, ...]]] = {}
+    made: dict[object, list[tuple[Found, tuple[int, ...]]]] = {}
+    of: dict[object, tuple[Digit, ...]] = {}
     for one in found:
         binders = walked(one.reduce)
         order = tuple(range(len(binders))) if by_columns else _fast_last(kernel, one, binders, env)
@@ -52,9 +52,10 @@ def groups_of(kernel: Kernel, found: Sequence[Found], env: Env, by_columns: bool
             assert high is not None
             digits.append(Digit(binders[number].name, low, not_negative(high - low), high))
         key = (one.level, tuple((d.low, d.count) for d in digits))
-        made.setdefault(key, []).append(one)
-        of.setdefault(key, (tuple(digits), order))
-    return [Group(tuple(members), *of[key]) for key, members in made.items()]
+        made.setdefault(key, []).append((one, order))
+        of.setdefault(key, tuple(digits))
+    return [Group(tuple(one for one, _ in members), of[key], tuple(order for _, order in members))
+            for key, members in made.items()]
 
 
 def _fast_last(kernel: Kernel, one: Found, binders: tuple[Binder, ...], env: Env) -> tuple[int, ...]:
@@ -90,8 +91,8 @@ def plain_reads(kernel: Kernel, value: Value, env: Env) -> Iterator[tuple[str, t
 
 def bound(group: Group, one: Found, env: Env, at: Sequence[Expr]) -> dict[str, Expr]:
     """What stands for names in a member's body at a point of the walk."""
-    binders = walked(one.reduce)
-    return {**env, **dict(one.at), **{binders[n].name: e for n, e in zip(group.order, at, strict=True)}}
+    binders, order = walked(one.reduce), group.orders[group.members.index(one)]
+    return {**env, **dict(one.at), **{binders[n].name: e for n, e in zip(order, at, strict=True)}}
 
 
 def inner_binders(one: Found) -> tuple[Binder, ...]:

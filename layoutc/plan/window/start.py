@@ -9,14 +9,14 @@ from layoutc.plan.steps import Do, Either, Function, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable
 from layoutc.plan.window.ring import part_of_ring
-from layoutc.plan.window.shape import WARP
+from layoutc.plan.window.shape import WARP, Shape
 from layoutc.plan.window.state import Walk
 
 
 def kernel_of(walk: Walk, before: list[Step]) -> Function:
     """Where each thread's columns begin, and whether its warp is in the interior."""
     frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
-    thread = Name("thread", 0, shape.threads - 1)
+    thread = thread_of(shape)
     with frame.lowering.block() as body:
         frame.lowering.emit(*before)
         starts: dict[str, Expr] = {}
@@ -44,12 +44,17 @@ def kernel_of(walk: Walk, before: list[Step]) -> Function:
     return frame.function(list(body))
 
 
+def thread_of(shape: Shape) -> Expr:
+    """The thread's number; a block of one has none in the text."""
+    return Name("thread", 0, shape.threads - 1) if shape.threads > 1 else Int(0)
+
+
 def _begin(walk: Walk, starts: dict[str, Expr], warp: Expr, width: int) -> None:
     frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
     at: dict[str, Expr] = {}
     args: list[Text] = [Variable(n) for n in (*frame.parameter_names, *walk.shared)]
     if walk.ringed:
-        thread = Name("thread", 0, shape.threads - 1)
+        thread = thread_of(shape)
         args += [part_of_ring(walk, b, thread // shape.group) for b in walk.ringed]
         args += [thread % shape.group, *walk.begins.values()]
     order = [*([shape.walked] if shape.walked else []), *(i for i in frame.indices if i != shape.walked)]
