@@ -23,10 +23,11 @@ from layoutc.arguments import (
 )
 from layoutc.backend import Guarded, Module, Run, distinct, guarded, load_cpu, load_cuda, problem_with
 from layoutc.backend.cuda import ReadyLaunch, current_device
-from layoutc.compiler import plan_kernel
+from layoutc.compiler import default_signature, plan_kernel
 from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import LayoutcError
 from layoutc.new_arrays import check_strides, new_array
+from layoutc.plan.fusing import usual_steps
 from layoutc.plan.nodes import (
     ConstantArgument,
     ExtentArgument,
@@ -62,6 +63,7 @@ class Caller:
     _repeated: dict[tuple[int, Form], Repeated]
     _spare: Spare = field(default_factory=Spare, init=False)
     _rooms: Rooms = field(default_factory=Rooms, init=False)
+    _usual: int = field(default=0, init=False)
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel, schedule: Schedule | None, target: Target) -> Caller:
@@ -73,6 +75,20 @@ class Caller:
         """Steps that a launch makes."""
         return 1 if self.schedule is None else self.schedule.fuse
 
+    @property
+    def usual(self) -> int:
+        """Steps that a launch of several makes: where there is no schedule as many as pay, in registers."""
+        if self.schedule is not None or not self.kernel.steps:
+            return self.fused
+        if self._usual == 0:
+            self._usual = usual_steps(self.kernel)
+            try:
+                plan, _ = self.text(default_signature(self.kernel), self._usual)
+                self._usual = self._usual if plan.passes[0].strategy == "streamed" else 1
+            except LayoutcError:
+                self._usual = 1
+        return self._usual
+
     def text(self, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
         """The plan and the text for arguments of a signature, of so many steps a launch (None: the schedule's own)."""
         steps = self.fused if fused is None else fused
@@ -83,9 +99,9 @@ class Caller:
 
     def _planned(self, signature: Signature, steps: int) -> tuple[Plan, CudaSource]:
         """The text; of the steps that are left over, staging as the schedule has it is only a wish."""
-        if steps == self.fused or self.schedule is None:
+        if steps == self.fused:
             return plan_kernel(self.program, self.kernel, self.schedule, signature, self.target)
-        rest = replace(self.schedule, fuse=steps)
+        rest = replace(self.schedule or Schedule(), fuse=steps)
         try:
             return plan_kernel(self.program, self.kernel, rest, signature, self.target)
         except LayoutcError:
@@ -114,7 +130,7 @@ class Caller:
             known = self._repeated.get((len(values), form))
             if known is not None and known.launch((*values, *out), stream):
                 return tuple(out)
-        launches = launches_of(check_steps(self.kernel, steps), self.fused)
+        launches = launches_of(check_steps(self.kernel, steps), self.fused if steps < 2 else self.usual)
         inputs = self._inputs(values)
         extents = bind_extents(self.kernel, [a.shape for a in inputs])
         read = check_call(self.kernel, extents)

@@ -83,3 +83,40 @@ class FusedText:
         if r.random() < 0.3:
             clauses.append(f"vector {r.choice((2, 4))}")
         return "{ " + "  ".join(clauses) + " }"
+
+
+class StreamedText(FusedText):
+    """One whose rows pass through registers: constants and tori, tiles that whole warps make."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        r = self.random
+        self.indices = "ijk"[:r.choice((2, 2, 3))]
+        self.extents = "NHW"[:len(self.indices)]
+        self.rules = [r.choice(("constant(3)", "wrap", "(constant(1), constant(2))")) for _ in self.indices]
+        reach = r.choice((1, 1, 2))
+        self.low, self.high = r.choice(((-reach, reach), (-reach, reach), (-reach, 0), (0, reach)))
+        self.steps = r.choice((2, 3, 4))
+
+    def _edges(self, tensor: str) -> list[str]:
+        rules = self.rules if tensor != "c" else [self.random.choice(RULES) for _ in self.rules]
+        return [f"edge {tensor}[{axis}] = {rule}" for axis, rule in enumerate(rules)]
+
+    def _body(self, type: str) -> str:
+        """Shuffles in loops and beside choices too."""
+        r, last = self.random, self.indices[-1]
+        rows = ", ".join(self.indices[:-1])
+        more = [f"sum(a in {self.low}..={self.high}) i32(u0[{rows}, {last} + a])",
+                f"where(u0[{rows}, {last}] > 2, i32(u0[{rows}, {last} + {self.low}]), 1)"]
+        more = [t for t in more if r.random() < 0.4]
+        body = super()._body("i32")
+        total = " + ".join([body, *more])
+        return total if type == "i32" else f"{type}(({total}) % 64)"
+
+    def _schedule(self) -> str:
+        """A tile as wide as what one or two warps make of columns in the end."""
+        r = self.random
+        outputs = 32 * r.choice((1, 2, 4)) - self.steps * (max(-self.low, 0) + max(self.high, 0))
+        tile = [f"{self.indices[0]}: {r.choice((1, 2, 5))}"]
+        tile += [f"{i}: {r.choice((1, 2, 3))}" for i in self.indices[1:-1]]
+        return f"{{ tile ({', '.join(tile)}, {self.indices[-1]}: {r.choice((1, 2)) * outputs})  fuse {self.steps} }}"

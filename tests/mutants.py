@@ -122,6 +122,15 @@ KERNELS = {
         }
         schedule fused { tile (i: 4, j: 8)  threads 16  fuse 3  stage c in shared }
     """,
+    "streamed": """
+        kernel streamed(u: i32[H, W], c: i32[H, W]) -> (v: i32[H, W]) {
+            edge u[0] = constant(5)
+            edge u[1] = wrap
+            v[i, j] = u[i - 1, j] * c[i, j] + 3*u[i + 1, j] - u[i, j - 1] + u[i, j + 2]
+            step u = v
+        }
+        schedule streamed { tile (i: 4, j: 55)  fuse 3 }
+    """,
 }
 
 
@@ -286,5 +295,15 @@ MUTANTS = [Mutant(*words) for words in (
     ("fused", "coefficient one row off", "c_tile[(i - tile_i + 2) * 12", "c_tile[(i - tile_i + 1) * 12"),
     ("fused", "outputs from another step", "u_tile[(item_i + 3) * 14 + item_j + 6]",
      "u_tile[(item_i + 13) * 14 + item_j + 6]"),
+    ("streamed", "row above for the row itself", "u_rows[step * 6 + column - 6]", "u_rows[step * 6 + column - 4]"),
+    ("streamed", "own value for a neighbour's", "lane + 1, 32", "lane, 32"),
+    ("streamed", "rows not moved on", "u_rows[held] = u_rows[held + 2]", "u_rows[held] = u_rows[held]"),
+    ("streamed", "row of a step one late", "row - step;", "row - step + 1;"),
+    ("streamed", "constant lost after the first step", "within(place_i, H) ? made : 5", "made"),
+    ("streamed", "outer columns stored too", "column - 3, 55)", "column - 3, 56)"),
+    ("streamed", "first column one late", "lane * 2 - 3", "lane * 2 - 2"),
+    ("streamed", "rows past the tile", "place_i < tile_i + 4", "place_i < tile_i + 5"),
+    ("streamed", "rows of the last turn missing", "walked < rows", "walked < rows - 3"),
+    ("streamed", "nearest for wrap", "wrap(place_j, W)]", "nearest(place_j, W)]"),
     ("past", "edge value lost", ": t[0]", ": u8(0)"),
 )]  # fmt: skip

@@ -35,6 +35,13 @@ def check(kernel: Kernel, arrays: list[Array], steps: int, device: str, schedule
         np.testing.assert_array_equal(a, b)
 
 
+def same_bits(got: Array, wanted: Array) -> None:
+    """One NaN is as good as another; the sign of a zero counts."""
+    np.testing.assert_array_equal(got, wanted)
+    number = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(wanted[number]))
+
+
 # ---- every edge rule
 
 
@@ -96,7 +103,7 @@ def test_floats_have_the_same_bits(type: str, device: str) -> None:
         if steps in (4, 9):
             for schedule in (None, "wide", "dealt"):
                 got = module.heat(u, 0.1, steps=steps, schedule=schedule, device=device)
-                np.testing.assert_array_equal(got.view(np.uint8), single.view(np.uint8))
+                same_bits(got, single)
 
 
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (1, 1), (1, 40), (40, 1), (2, 3), (8, 16), (9, 17)])
@@ -282,7 +289,7 @@ REFUSED = {
         "fuse 2  tile (i: 8)  stage u in shared  threads over u", "threads-over", "another at each step"),
     "too much": (
         "kernel k(u: f64[H, W]) -> (v: f64[H, W]) { edge u = wrap  v[i, j] = u[i + 1, j]  step u = v }",
-        "fuse 2  tile (i: 64, j: 64)", "over-budget", "67584"),
+        "fuse 2  tile (i: 64, j: 64)  stage u in shared", "over-budget", "67584"),
 }
 
 

@@ -66,6 +66,18 @@ class Case:
         """Where a tensor waits; None: it is read from global memory."""
         return next((s for s in self.one.storage if s.tensor == tensor), None)
 
+    @property
+    def streamed(self) -> tuple[Storage, ...]:
+        """Inputs whose boxes pass through registers, row after row."""
+        fusing, sizes = self.one.fusing, dict(zip(self.one.indices, self.one.tile, strict=True))
+        if fusing is None or not fusing.columns:
+            return ()
+        types = {t.name: t.type for t in self.inputs}
+        return tuple(
+            Storage(f.tensor, "streamed", types[f.tensor], tuple(a.extent(sizes[a.index or ""]) for a in f.axes),
+                    f.axes)
+            for f in self.one.footprints if f.tensor in fusing.stepped and f.axes is not None)
+
     def dealt(self, verb: str, tensor: str) -> DealtAccess | None:
         """The load or the store of a tensor that has a layout of its own."""
         return next((a for a in self.one.accesses if (a.verb, a.tensor) == (verb, tensor)), None)

@@ -65,6 +65,7 @@ def _loaded(case: Case) -> tuple[int, int] | None:
     """Bytes that a full tile loads, and bytes an output in an infinite tile."""
     inputs = {t.name for t in case.inputs}
     staged = [s for s in case.one.storage if s.where in ("shared", "registers") and s.tensor in inputs]
+    staged += case.streamed
     if not staged:
         return _read(case)
     bytes = 0

@@ -87,7 +87,7 @@ class _Reads:
         return found if found is None or fusing is None else found * fusing.steps
 
     def _loaded(self, tensor: Tensor, shape: Shape) -> int | None:
-        held = self.case.held(tensor.name)
+        held = self.case.held(tensor.name) or next((s for s in self.case.streamed if s.tensor == tensor.name), None)
         if held is None:
             return self._from_memory(tensor, shape) if self.case.one.fusing is None else None
         match held.where:

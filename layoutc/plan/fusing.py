@@ -20,6 +20,7 @@ from layoutc.plan.refusal import refusal
 from layoutc.resolve.program import EdgeRule, Equation, Kernel, Program, Read, Schedule, Sides, Value
 
 MIRRORS = ("reflect", "mirror")
+USUAL = {2: 6, 3: 2}        # steps a launch that pay in registers, by rank, where a step's halo is 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,13 @@ class Fusing:
     stepped: tuple[str, ...]                    # inputs that are stepped and read
     edges: tuple[tuple[Sides, ...], ...]        # of each of them, by which places outside the tensor are computed
     halo: tuple[tuple[int, int], ...]           # per index what a step needs around what it makes: low, high
+    columns: int = 0                            # that every step makes along the last index; 0: no more than it must
 
     def box(self, tile: tuple[int, ...], after: int) -> tuple[int, ...]:
         """Extents of what a tile computes in step ``after``, counted from 1."""
         left = self.steps - after
-        return tuple(size + left * (low + high) for size, (low, high) in zip(tile, self.halo, strict=True))
+        box = tuple(size + left * (low + high) for size, (low, high) in zip(tile, self.halo, strict=True))
+        return (*box[:-1], self.columns) if self.columns else box
 
     def evaluations(self, tile: tuple[int, ...]) -> int:
         """Places that a tile computes in all steps, inside the tensor or not."""
@@ -98,6 +101,13 @@ def fusing_of(
                      "has another edge rule there")
     halo = tuple(_halo(kernel, [found[u] for u in stepped]))
     return Fusing(schedule.fuse, stepped, tuple(edges.values()), halo)
+
+
+def usual_steps(kernel: Kernel) -> int:
+    """Steps a launch that are worth trying where nothing is said."""
+    found = footprints(kernel, kernel.equations)
+    reach = [max(-a.low, a.high) for u, _ in kernel.steps if u in found for a in found[u].axes or ()]
+    return max(USUAL.get(len(kernel.equations[0].indices), 1) // max([1, *reach]), 1)
 
 
 def _why_not(found: Footprint, indices: tuple[str, ...]) -> str:

@@ -6,13 +6,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, dot, every, not_negative
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every, not_negative
 from layoutc.plan.greatest import greatest
 from layoutc.plan.halo import Env, as_index, children
 from layoutc.plan.loops import reduce_value
 from layoutc.plan.medians import median
 from layoutc.plan.names import Names
-from layoutc.plan.places import InBox, InConstant, InGlobal, InRows, Place, across, between, constants, fold, row_major
+from layoutc.plan.places import (
+    InBox,
+    InConstant,
+    InGlobal,
+    InRows,
+    InStream,
+    Place,
+    across,
+    between,
+    constants,
+    fold,
+    row_major,
+)
 from layoutc.plan.reductions.found import Key, key_of
 from layoutc.plan.steps import Assign, Let, Step, Variable, When
 from layoutc.plan.values import (
@@ -25,6 +37,7 @@ from layoutc.plan.values import (
     Text,
     convert,
     load,
+    memory_type,
     register_type,
 )
 from layoutc.plan.values import Variable as Held
@@ -182,6 +195,8 @@ class Lowering:
                 return Element(array, dot(at, map(Int, strides)))
             case InBox() if boxed:
                 return self._in_box(place, subscripts, env)
+            case InStream():
+                return self._in_stream(place, subscripts)
             case InBox(source=source) | (InGlobal() as source):
                 assert source is not None
                 return self.in_global(source, subscripts, env)
@@ -244,6 +259,30 @@ class Lowering:
         for test, value in reversed(self.edges(place.seams, subscripts, extents)[1]):
             out = Choice(test, out, self.value(value, env))
         return out
+
+    def _in_stream(self, place: InStream, subscripts: tuple[Expr, ...]) -> Text:
+        """An element in the registers of this lane, or by a shuffle of another, which every lane must come to."""
+        row, *sides, column = (s - a for s, a in zip(subscripts, place.at, strict=True))
+        index = place.step * place.window + (row + place.low)
+        for side, here, n in zip(sides, place.sides, place.extents, strict=True):
+            index = index * n + (here + side)
+        if column == Int(0):
+            return load(Element(place.array, index * place.columns + place.column), place.type)
+        key = (place.array, index, column)
+        for known in reversed(self._known):
+            if key in known:
+                return known[key]
+        farther = 32 * place.columns            # keeps quotients of negative numbers out of the text
+        from_first = place.column + column + farther
+        element = Element(place.array, index * place.columns + from_first % place.columns)
+        farther_by = from_first // place.columns
+        lane = Name(place.lane, 0, 31) + (farther_by - 32)
+        other: Text = Function("shuffle", (Held("0xffffffffu"), element, lane, Int(32)))
+        if not isinstance(farther_by, Int):     # the compiler sees which neighbours are the lane's own
+            other = Choice(compare("==", farther_by, Int(32)), element, other)
+        taken = self.let(memory_type(place.type), "beside", element if farther_by == Int(32) else other)
+        value = self._known[-1][key] = load(Held(taken), place.type)
+        return value
 
     def in_global(self, place: InGlobal, subscripts: tuple[Expr, ...], env: Env) -> Text:
         """An element of global memory, its edge rules applied: folds inside the subscript, values by selection."""

@@ -63,7 +63,24 @@ class InRows:
     source: InGlobal | None = None  # where the elements come from; None: a let
 
 
-Place = InGlobal | InConstant | InBox | InRows
+@dataclass(frozen=True, slots=True)
+class InStream:
+    """Rows of one step in registers, some columns a lane, already extended by the edge rules."""
+
+    array: str
+    type: Type
+    at: tuple[Expr, ...]            # the place that is computed, around which all is read
+    step: Expr                      # whose rows are read
+    low: int                        # rows held before that place
+    window: int                     # rows held
+    sides: tuple[Expr, ...]         # per index between: the place among the rows side by side
+    extents: tuple[int, ...]        # how many those are
+    column: Expr                    # of the lane
+    columns: int                    # that a lane has
+    lane: str
+
+
+Place = InGlobal | InConstant | InBox | InRows | InStream
 
 
 def fold(i: Expr, n: Expr, low: p.EdgeRule | None, high: p.EdgeRule | None) -> Expr:

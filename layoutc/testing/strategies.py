@@ -105,7 +105,7 @@ def steps_worth_testing(way: Way) -> tuple[int, ...]:
     """1, and of a kernel with steps none, a few, and what lies around a launch's worth."""
     if not way.kernel.steps:
         return (1,)
-    fused = way.caller.fused
+    fused = way.caller.usual
     made = {v for _, v in way.kernel.steps}
     least = 0 if all(t.name in made for t in way.kernel.outputs) else 1
     return tuple(dict.fromkeys(n for n in (1, 2, 3, 0, fused, fused - 1, fused + 1, 2 * fused + 1) if n >= least))

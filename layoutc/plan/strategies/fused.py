@@ -32,6 +32,8 @@ from layoutc.plan.values import Choice as Chosen
 from layoutc.plan.values import Element, Text, Variable, store
 from layoutc.resolve.program import Schedule, Sides, Value
 
+CLOCKS = 45             # that a place takes, about; in registers 16
+
 
 @dataclass(frozen=True, slots=True)
 class Fused:
@@ -53,7 +55,8 @@ class Fused:
         assert fusing is not None
         chooser = Chooser(work.program, work.kernel, work.equations, work.schedule, work.target, fusing)
         choice = chooser.choose()
-        return cls(work, chooser, choice, fusing, fusing.evaluations(choice.tile) / prod(choice.tile))
+        return cls(work, chooser, choice, fusing,
+                   CLOCKS * fusing.evaluations(choice.tile) / (fusing.steps * prod(choice.tile)))
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
