@@ -17,7 +17,7 @@ def form_of(arrays: Sequence[Any]) -> Form | None:
     """All that a launch depends on but the addresses; None where an argument is no array of CuPy's."""
     try:
         return tuple([(a.shape, a.strides, a.dtype, a.data.device_id, a.data.ptr % WIDEST_ACCESS) for a in arrays])
-    except AttributeError:
+    except (AttributeError, ValueError):        # NumPy's have no such memory, some not even a buffer
         return None
 
 

@@ -24,6 +24,12 @@ kernel cube(x: f64[D, H, W], w: f64[3, 3, 3]) -> (y: f64[D, H, W]) {
     y[i, j, k] = sum(a in 0..3, b in 0..3, c in 0..3) w[a, b, c] * x[i + a - 1, j + b - 1, k + c - 1]
 }
 """
+POOL = """
+kernel pool(x: f32[N, C, D, H, W]) -> (y: f32[N, C, D - 1, H - 1, W - 1]) {
+    require D >= 1, H >= 1, W >= 1
+    y[n, c, i, j, l] = max(a in 0..2, b in 0..2, d in 0..2) x[n, c, i + a, j + b, l + d]
+}
+"""
 LINE = "kernel line(x: i16[N]) -> (y: i32[N]) { edge x = wrap  y[i] = i32(x[i - 1]) + i32(x[i]) * i32(x[i + 2]) }"
 
 MARCHES: list[tuple[str, str, list[Any]]] = [
@@ -39,6 +45,7 @@ MARCHES: list[tuple[str, str, list[Any]]] = [
     (BLUR, "tile (i: 4, j: 4)  march i", [(13, 9), (3, 3)]),         # a block of one thread
     (BLUR, "tile (i: 64)  march i", [(70, 5), (3, 3)]),
     (BLUR, "tile (i: 4, j: 32)  march j", [(9, 70), (3, 3)]),
+    (POOL, "", [(2, 3, 9, 11, 70)]),
     (LINE, "march i", [(5000,)]),
     (LINE, "tile (i: 64)  march i  threads 4", [(131,)]),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -43,7 +44,7 @@ def test_another_address_of_the_same_alignment_is_the_same_call() -> None:
     assert form_of([X]) == form_of([OnGpu(8192 + 4096, (8, 8), (32, 4))])
 
 
-@pytest.mark.parametrize("value", [np.zeros(3, np.float32), 2.5, [1, 2], None])
+@pytest.mark.parametrize("value", [np.zeros(3, np.float32), np.zeros(3, ml_dtypes.bfloat16), 2.5, [1, 2], None])
 def test_what_is_no_array_on_a_gpu_has_no_form(value: Any) -> None:
     assert form_of([X, value]) is None
 

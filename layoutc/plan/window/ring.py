@@ -88,7 +88,8 @@ def _copy(walk: Walk, band: Band, source: InGlobal, row: Expr, at: Expr, vectors
         if prod(vectors[:number]) > 1:
             place = place % vectors[number]
         step = band.vector if number == len(band.axes) - 1 else 1
-        subscripts.append((walk.begins[a.index] * a.scale if a.index else Int(0)) + a.low + place * step)
+        begin = walk.begins.get(a.index, walk.frame.at[a.index]) if a.index else Int(0)    # others: one for the block
+        subscripts.append(begin * a.scale + a.low + place * step)
     bytes = band.vector * band.type.bytes
     slot = walk.turn % rows_of(band) * (prod(vectors) * band.vector)
     target, place = slot + at * band.vector, dot(subscripts, source.strides)
