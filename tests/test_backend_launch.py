@@ -92,8 +92,9 @@ def test_streams_of_all_kinds(device: str) -> None:
     torch_like = type("TorchStream", (), {"cuda_stream": own.ptr})()
     protocol = type("AnyStream", (), {"__cuda_stream__": lambda _: (0, own.ptr)})()
     for stream in (None, own, own.ptr, torch_like, protocol):
-        there = cupy.zeros(256, np.int16)
-        module.launch("regions", 4, [cupy.asarray(x), there], stream=stream)
+        given, there = cupy.asarray(x), cupy.zeros(256, np.int16)
+        cupy.cuda.Device().synchronize()        # other streams do not wait for them
+        module.launch("regions", 4, [given, there], stream=stream)
         cupy.cuda.Device().synchronize()
         assert there[:64].tolist() == list(range(64, 0, -1))
 

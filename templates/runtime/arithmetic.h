@@ -152,7 +152,7 @@ template <class R> DEVICE int place_of(R rank, i64 least, int count) {
 
 template <class I, class N> DEVICE bool within(I i, N n) {
     using T = lc::Whole<I, N>;
-    return lc::Unsigned<T>(T(i)) < lc::Unsigned<T>(T(n));
+    return T(i) >= T(0) && T(i) < T(n);     // no unsigned comparison: ptxas 13.0 loses one after a signed one
 }
 // a a a | a b c d | d d d
 template <class I, class N> DEVICE lc::Whole<I, N> nearest(I i, N n) {
