@@ -16,7 +16,8 @@ MOST_PLANS = 8          # made of those that should fit
 
 
 def nearest_tile(schedule: Schedule, one: Pass, budget: int, plan: Callable[[Schedule], int]) -> str:
-    """The tile clause nearest to a pass's own that needs no more than ``budget`` bytes, and how many it needs; or "".
+    """The tile clause nearest to a pass's own that needs no more than ``budget`` bytes, and how many it needs; or that there is
+    none; or "".
 
     Nearest is what keeps the most outputs, then the longest chunks, then the most sizes as they are. ``plan`` gives
     the bytes of shared memory that a schedule needs, or raises LayoutcError.
@@ -24,6 +25,8 @@ def nearest_tile(schedule: Schedule, one: Pass, budget: int, plan: Callable[[Sch
     sizes = one.sizes
     fitting = [t for t in _smaller(sizes) if _bytes(one, t) <= budget]
     outputs = [i for i in sizes if i not in one.chunked]
+    if not fitting:
+        return f"no tile fits: the smallest takes {_bytes(one, dict.fromkeys(sizes, 1))} bytes; stage less"
 
     def far(tile: Mapping[str, int]) -> tuple[int, ...]:
         changed = sum(tile[i] != sizes[i] for i in sizes)

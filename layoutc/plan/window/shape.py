@@ -164,7 +164,9 @@ def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
     bands = tuple(_band(work, t, direct[t], total[t], walked, knobs) for t in _in_order(work, rows))
     bands = tuple(b for b in bands if b.is_let or b.held <= MOST_HELD)
     if not any(not b.is_let for b in bands):
-        return "nothing that is read moves with a thread's outputs"
+        if rows:
+            return f"a thread would hold too much of `{min(rows)}`"
+        return "nothing is read in rows of neighbours that move on by one with every output"
     lost = rows - {b.tensor for b in bands}
     if lost and (led or kept):
         return f"a thread would hold too much of `{min(lost)}`"

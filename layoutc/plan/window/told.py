@@ -27,7 +27,8 @@ def told_shape(work: Work, walked: str) -> Shape:
     asked = _Asked(work, walked)
     made = shape_of(work, walked, asked.knobs())
     if isinstance(made, str):
-        raise asked.refuse("cannot-march", f"no march along `{walked}`: {made}", "march")
+        raise asked.refuse("cannot-march", f"no march along `{walked}`: {made}", "march",
+                           "leave `march` out, or march along an index that windows slide along")
     asked.check_stages(made)
     return made
 
