@@ -16,8 +16,7 @@ MOST_PLANS = 8          # made of those that should fit
 
 
 def nearest_tile(schedule: Schedule, one: Pass, budget: int, plan: Callable[[Schedule], int]) -> str:
-    """The tile clause nearest to a pass's own that needs no more than ``budget`` bytes, and how many it needs; or that there is
-    none; or "".
+    """The tile clause nearest to a pass's own that needs no more than ``budget`` bytes, and how many it needs; else "".
 
     Nearest is what keeps the most outputs, then the longest chunks, then the most sizes as they are. ``plan`` gives
     the bytes of shared memory that a schedule needs, or raises LayoutcError.
