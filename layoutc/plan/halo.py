@@ -35,6 +35,7 @@ from layoutc.resolve.types import BOOL, I64
 
 Env = Mapping[str, Expr]    # what stands for an index or an extent
 MOST_FACTORS = 4            # of a power that is written out
+MOST_FOLDS = 64             # places that are followed through the edges of lets
 OPPOSITE = {"<": ">=", ">=": "<", "<=": ">", ">": "<=", "==": "!=", "!=": "=="}
 
 
@@ -218,6 +219,7 @@ class Accesses:
         self._extents: dict[str, Expr] = {name: Name(name, 0) for name in kernel.extents} | dict(extents or {})
         self._is_near = near        # whether a place that a let's edge folds to is known nearly; else it is not at all
         self._outputs = {t.name: t for t in kernel.outputs}
+        self._folds = 0             # places followed through an edge; of lets in a row they double with every let
         self._near: dict[str, Range] = {}           # of the reader's indices, where they stay in a known range
 
     def of(self, equation: Equation | Stage) -> Iterator[tuple[Access, int]]:
@@ -282,14 +284,14 @@ class Accesses:
                 for name, index in zip(stage.indices, at, strict=True)}
         yield from self._walk(stage.value, env, times, inside, seen)
 
-
     def _folded(self, stage: Stage, at: tuple[Expr | None, ...]) -> tuple[Expr | None, ...]:
         """The places after their folds; None where one is not known to be near."""
         out = []
         for e, sides, domain in zip(at, stage.edges, self.domain_of(stage), strict=False):
             if e is not None and is_folded(sides):
+                self._folds += 1
                 fresh = f"{stage.name}#{next(self._fresh)}"
-                e = folded_subscript(sides, e, self._near, domain, fresh)
+                e = folded_subscript(sides, e, self._near, domain, fresh) if self._folds <= MOST_FOLDS else None
             out.append(e)
         return tuple(out) if stage.edges else at
 

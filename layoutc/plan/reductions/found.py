@@ -51,6 +51,7 @@ class _Finder:
         self._stages = {s.name: s for s in kernel.stages}
         self._extents = {e: env[e] for e in kernel.extents}
         self._fresh = count()
+        self._of_lets: dict[object, int] = {}       # at a place; through lets that read lets they would double
 
     def visit(self, value: Value, env: Env, moving: frozenset[str]) -> int:
         """Notes what is found; how many reductions one after another the value needs.
@@ -66,7 +67,10 @@ class _Finder:
                 if None in places:
                     return 0
                 at = {i: e for i, e in zip(stage.indices, places, strict=True) if e is not None}
-                return self.visit(stage.value, {**self._extents, **at}, moving)
+                key = (tensor, tuple(places), moving)
+                if key not in self._of_lets:
+                    self._of_lets[key] = self.visit(stage.value, {**self._extents, **at}, moving)
+                return self._of_lets[key]
         return max((self.visit(child, env, moving) for child in children(value)), default=0)
 
     def _reduce(self, reduce: Reduce, env: Env, moving: frozenset[str]) -> int:
