@@ -188,6 +188,7 @@ namespace lc {
 
 // Where a place in shared memory is, in bytes, and the place at such an address of the same array.
 template <class T> LC_INLINE i64 shared_address(const Shared<T>& place) { return place.at; }
+LC_INLINE Place first_place(int line) { return Place(0, line); }
 template <class T> LC_INLINE Shared<T> shared_at(const Shared<T>& of, i64 at) { return {of.region, at}; }
 template <class T> LC_INLINE void check_row(const Shared<T>& row, int line) {
     if (LC_UNLIKELY(u64(row.at) % 16 != 0)) state->misaligned(row.region->name, 16, line);

@@ -39,6 +39,7 @@ namespace lc {
 
 template <class T> struct Element;      // there is none: elements are references
 
+LC_INLINE Place first_place(int) { return 0; }
 template <class T> LC_INLINE i64 shared_address(T* place) { return reinterpret_cast<i64>(place); }
 template <class T> LC_INLINE T* shared_at(T*, i64 at) { return reinterpret_cast<T*>(at); }
 template <class T> LC_INLINE void check_row(T*, int) {}

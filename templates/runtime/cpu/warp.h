@@ -150,15 +150,17 @@ template <int N, class T> LC_INLINE i64 column_item(Shared<T> row, int k, int li
 
 template <int N, class T> LC_INLINE auto load_columns(Shared<T> row, LC_LINE) {
     Pack<T, N> items;
+    const lc::Place first = lc::first_place(line);
     for (int k = 0; k < N; ++k) {
-        items.item[k] = lc::shared_at(row, lc::column_item<N>(row, k, line))[lc::Place(0, line)];
+        items.item[k] = lc::shared_at(row, lc::column_item<N>(row, k, line))[first];
     }
     return lc::words_of(items);
 }
 template <class T, int N> LC_INLINE void store_columns(Shared<T> row, const Pack<unsigned, N>& words, LC_LINE) {
     const auto items = lc::items_of<T>(words);
+    const lc::Place first = lc::first_place(line);
     for (int k = 0; k < 2 * N; ++k) {
-        lc::shared_at(row, lc::column_item<2 * N>(row, k, line))[lc::Place(0, line)] = items.item[k];
+        lc::shared_at(row, lc::column_item<2 * N>(row, k, line))[first] = items.item[k];
     }
 }
 
