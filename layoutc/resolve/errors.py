@@ -87,8 +87,6 @@ SLUGS = {
     "different-tiles": "two sides of a redistribution that do not hold the same tile",
     "bad-via": "a way for values to travel that does not exist or cannot be right",
     "bad-warp": "a number of lanes that no warp has",
-    # all
-    "not-supported-yet": "a form of the language that this version does not compile",
 }
 
 MOST_SHOWN = 8      # of a long list

@@ -104,11 +104,6 @@ class ScheduleResolver:
                 self._once("fuse", "fuse", span)
                 self.found["fuse"] = self._fuse(steps, span)
 
-    def _not_yet(self, span: Span, form: str) -> NoReturn:
-        self.errors.refuse(
-            "not-supported-yet", span, f"`{form}` is not supported yet", "this clause", help="leave it out"
-        )
-
     def _once(self, word: str, key: str, span: Span) -> None:
         if word in self.spans:
             self.errors.refuse(
