@@ -22,7 +22,7 @@ from layoutc.plan.sums import Sum, Sums
 from layoutc.plan.transfers import transfer
 from layoutc.plan.used import names_in, with_used
 from layoutc.plan.values import Function
-from layoutc.resolve.program import Binder, Const
+from layoutc.resolve.program import Binder
 
 UNROLLED = 64           # steps of a chunk that are written out
 UNROLLED_PRODUCTS = 512 # and how many products of a thread they may come to
@@ -223,8 +223,7 @@ class _ChunkLoop:
         if b.name in counts:
             count = counts[b.name]
             return count.value if isinstance(count, Int) else None
-        known = isinstance(b.low, Const) and isinstance(b.high, Const)
-        return max(int(b.high.value) - int(b.low.value), 0) if known else None  # type: ignore[union-attr]
+        return b.count
 
 
 def _unsafe(frame: Frame, boxes: Mapping[str, InBox]) -> frozenset[str]:

@@ -45,7 +45,7 @@ class Work:
             case Read(tensor):
                 return MEMORY if tensor not in self._stages or tensor in self._kept else self._of_let(tensor)
             case Reduce(op, binders, body):
-                count = prod(_count(b.low, b.high) for b in binders)
+                count = prod(MANY if b.count is None else b.count for b in binders)
                 return count * self.of(body) + (_of_median(count) if op == "median" else count)
         return _own(value) + sum(self.of(child) for child in children(value))
 
@@ -68,7 +68,3 @@ def _own(value: Value) -> int:
 
 def _of_median(count: int) -> int:
     return 2 * len(median_network(count)) if count <= SORTED_UP_TO else 64 * count
-
-
-def _count(low: Value, high: Value) -> int:
-    return max(int(high.value - low.value), 0) if isinstance(low, Const) and isinstance(high, Const) else MANY

@@ -39,9 +39,8 @@ def median(lowering: Lowering, r: p.Reduce, env: Env) -> Text:
 
 
 def _constant_count(r: p.Reduce) -> int | None:
-    sizes = [int(b.high.value) - int(b.low.value) for b in r.binders
-             if isinstance(b.low, p.Const) and isinstance(b.high, p.Const)]
-    return prod(max(n, 0) for n in sizes) if len(sizes) == len(r.binders) else None
+    counts = [b.count for b in r.binders if b.count is not None]
+    return prod(counts) if len(counts) == len(r.binders) else None
 
 
 # ---- in registers

@@ -147,6 +147,13 @@ class Binder:
     low: Value
     high: Value
 
+    @property
+    def count(self) -> int | None:
+        """How many places a constant range has; None where it is known at the call only."""
+        if isinstance(self.low, Const) and isinstance(self.high, Const):
+            return max(int(self.high.value) - int(self.low.value), 0)
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layoutc.plan.halo import children
 from layoutc.plan.strategies.nodes import Work
-from layoutc.resolve.program import Binary, Binder, Call, Const, Read, Reduce, Unary, Value
+from layoutc.resolve.program import Binary, Binder, Call, Read, Reduce, Unary, Value
 
 MEDIAN_STEPS = 6.0          # operations an element of a window that is sorted
 UNKNOWN_RANGE = 64.0        # taken for a range that only the call knows
@@ -35,6 +35,4 @@ def operations(work: Work, kept: frozenset[str]) -> float:
 
 
 def _range(binder: Binder) -> float:
-    if isinstance(binder.low, Const) and isinstance(binder.high, Const):
-        return max(float(binder.high.value) - float(binder.low.value), 0.0)
-    return UNKNOWN_RANGE
+    return UNKNOWN_RANGE if binder.count is None else float(binder.count)
