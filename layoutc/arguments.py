@@ -41,7 +41,7 @@ def as_array(tensor: Tensor, value: object, help: str = "") -> Array:
 
     Raises LayoutcError (``argument-type``) where it is no array or holds another type.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    if isinstance(value, np.ndarray) and hasattr(value, "mask") and isinstance(value, np.ma.MaskedArray):
         raise refuse("argument-type", f"`{tensor.name}` is a masked array, and a kernel knows no mask",
                      "fill it: `x.filled(value)`")
     if isinstance(value, np.ndarray):

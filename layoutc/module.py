@@ -13,11 +13,9 @@ from layoutc.backend import Run
 from layoutc.calls import Caller
 from layoutc.compiler import default_signature, read_program
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
-from layoutc.explain import explain
 from layoutc.parse.reading import read_source
 from layoutc.plan.nodes import Plan, Target
 from layoutc.redistribution import Redistribution
-from layoutc.reference import evaluate
 from layoutc.resolve.binding import check_steps
 from layoutc.resolve.program import Kernel as ResolvedKernel
 from layoutc.resolve.program import Program, Schedule
@@ -84,6 +82,8 @@ class Kernel:
         """The NumPy meaning of the same call; NumPy arrays in and out."""
         if len(tensors) == len(self._kernel.inputs):
             tensors = tuple(as_array(t, v) for t, v in zip(self._kernel.inputs, tensors, strict=True))
+        from layoutc.reference import evaluate  # a kernel that is only called needs none of it
+
         outputs = evaluate(self._kernel, tensors, check_steps(self._kernel, steps))
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -100,6 +100,8 @@ class Kernel:
         Raises:
             LayoutcError: the schedule cannot be honoured, or a call with these extents would be refused.
         """
+        from layoutc.explain import explain  # nor of this
+
         known = {name: _extent(name, n) for name, n in {**(extents or {}), **named}.items()}
         return explain(self._program, self._kernel, self._schedule(schedule), self._target, known)
 

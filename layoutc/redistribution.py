@@ -7,12 +7,10 @@ from typing import Any
 
 from layoutc.arguments import as_array, as_ranks, refuse
 from layoutc.backend import Run
-from layoutc.explain.redistribution import explain_redistribution
 from layoutc.plan.declared import plan_declared
 from layoutc.plan.nodes import Target
 from layoutc.plan.redistribution import RedistributionPlan
 from layoutc.redistribution_calls import RedistributionCaller, tensor_of
-from layoutc.reference import evaluate_redistribution
 from layoutc.render import render_header
 from layoutc.resolve.program import Program
 from layoutc.resolve.program import Redistribute as Meaning
@@ -50,6 +48,8 @@ class Redistribution:
 
     def reference(self, *arrays: Any) -> Any:
         """The NumPy meaning of the same call; NumPy arrays in and out."""
+        from layoutc.reference import evaluate_redistribution
+
         names = inputs_of(self._meaning)
         if len(arrays) != len(names):
             raise refuse("argument-count",
@@ -62,6 +62,8 @@ class Redistribution:
 
         Raises LayoutcError where the means insisted on cannot be right.
         """
+        from layoutc.explain.redistribution import explain_redistribution
+
         return explain_redistribution(self.plan, self._target)
 
     @cached_property

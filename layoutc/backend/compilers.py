@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from layoutc.backend.cache import cached, key_of
 from layoutc.backend.errors import BuildError, MissingToolError
+from layoutc.cache import cached, key_of
 
 # -ffp-contract=off: only written fmas; -fno-math-errno: sqrt is an instruction. Kernels use no C++ library.
 COMMON = (

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from layoutc.backend.cache import cached, key_of
 from layoutc.backend.errors import BuildError, MissingToolError
 from layoutc.backend.headers import device_text
 from layoutc.backend.types import numpy_dtype
+from layoutc.cache import cached, key_of
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 
 OPTIONS = ("-std=c++17", "--fmad=false")

@@ -7,9 +7,9 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from layoutc.backend.cache import key_of
 from layoutc.backend.compilers import Compiler, build_library
 from layoutc.backend.headers import runtime_dir
+from layoutc.cache import key_of
 
 FINISHED, FAULT, PAUSED, REFUSED = range(4)
 ORDERS = {"ascending": 0, "descending": 1, "random": 2}

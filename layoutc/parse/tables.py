@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-import platformdirs
 from lark import Lark, Token
 
+from layoutc.cache import cache_dir
 from layoutc.parse.builder import BUILDER
 
 
@@ -30,17 +29,6 @@ def lark() -> Lark:
     version, and builds anew where they are missing, stale or damaged.
     """
     grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    stored = _stored_tables()
     return Lark(
         grammar, parser="lalr", maybe_placeholders=False, postlex=_EveryWordIsAName(), transformer=BUILDER,
-        cache=str(stored) if stored else False)
-
-
-def _stored_tables() -> Path | None:
-    """The file that keeps the tables, in a folder of this user alone; None where there can be none."""
-    folder = Path(os.environ.get("LAYOUTC_CACHE_DIR") or platformdirs.user_cache_dir("layoutc"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError):
-        return None
-    return folder / "grammar.tables"
+        cache=str(cache_dir() / "grammar.tables"))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from layoutc.backend import load_cpu
-from layoutc.backend.cache import cache_dir, cached, key_of
+from layoutc.cache import cache_dir, cached, key_of
 from tests.backend_support import kernels
 
 
@@ -108,7 +108,7 @@ def test_without_a_writable_folder_a_temporary_one_serves(monkeypatch: pytest.Mo
 def test_the_temporary_folder_goes_with_the_process(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    code = "from layoutc.backend.cache import cache_dir; print(cache_dir())"
+    code = "from layoutc.cache import cache_dir; print(cache_dir())"
     environment = {**os.environ, "LAYOUTC_CACHE_DIR": str(blocked)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert not Path(done.stdout.strip()).exists()
@@ -136,3 +136,21 @@ def test_each_way_to_compile_has_its_own_object(own_folder: Path) -> None:
     count = len(list(own_folder.glob("*.so")))
     load_cpu(kernels("regions"), checked=False)
     assert len(list(own_folder.glob("*.so"))) == count + 1
+
+
+def test_templates_are_kept_as_well_and_a_damaged_one_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAYOUTC_CACHE_DIR", str(tmp_path))
+    program = "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = 2 * x[i] }"
+    command = [sys.executable, "-c", f"import layoutc; print(layoutc.compile({program!r}).k.cuda)"]
+
+    def text() -> str:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    first = text()
+    kept = list(tmp_path.glob("templates-*/*"))
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:-40])
+    assert text() == first
