@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers import Call, peers_of
+from peers import PEERS, Call, peers_of
 from rows import ROWS, Row
 
 import layoutc
@@ -102,7 +102,7 @@ def _small_difference(row: Row, kernel: Kernel) -> str:
 def _peer_difference(name: str, call: Call, ours: Any, tensor: Tensor) -> str:
     import cupy
 
-    theirs = cupy.from_dlpack(call()) if name == "torch" else call()
+    theirs = cupy.from_dlpack(call()) if name != "cupy" else call()
     if ours.dtype.kind != "f":
         return ""
     a, b = ours.astype(cupy.float64), theirs.astype(cupy.float64)
@@ -132,27 +132,33 @@ def _cells(line: Line) -> tuple[str, ...]:
             "" if best is None else f"{best / line.milliseconds:.2f}", line.wrong)
 
 
+def lines_of(only: str, peers: Sequence[str]) -> list[Line]:
+    """The rows whose title contains a word; one that cannot be planned is told on standard error."""
+    import cupy
+
+    lines = []
+    for row in [r for r in ROWS if only in r.title]:
+        begun = time.monotonic()
+        try:
+            lines.append(measured(row, peers))
+            print(f"{row.title}: {time.monotonic() - begun:.1f} s", file=sys.stderr)
+        except layoutc.LayoutcError as error:
+            print(f"{row.title}: {error}", file=sys.stderr)
+        cupy.get_default_memory_pool().free_all_blocks()
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Kernels beside their peers, on this machine's GPU.")
     parser.add_argument("--only", default="", help="rows whose title contains this")
-    parser.add_argument("--peers", default="cupy,torch", help="those to time, of cupy,torch; or none")
+    parser.add_argument("--peers", default=",".join(PEERS), help=f"those to time, of {', '.join(PEERS)}; or none")
     parser.add_argument("--json", type=Path, help="write the figures there too")
     parser.add_argument("--markdown", type=Path, help="write the table there too")
     words = parser.parse_args()
     problem = cuda_problem()
     if problem:
         sys.exit(str(problem))
-    import cupy
-
-    lines = []
-    for row in [r for r in ROWS if words.only in r.title]:
-        begun = time.monotonic()
-        try:
-            lines.append(measured(row, [name for name in words.peers.split(",") if name != "none"]))
-            print(f"{row.title}: {time.monotonic() - begun:.1f} s", file=sys.stderr)
-        except layoutc.LayoutcError as error:
-            print(f"{row.title}: {error}", file=sys.stderr)
-        cupy.get_default_memory_pool().free_all_blocks()
+    lines = lines_of(words.only, [name for name in words.peers.split(",") if name != "none"])
     table = as_markdown(lines)
     print(f"{device_name()}\n\n{table}")
     if words.markdown:

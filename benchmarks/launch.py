@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import layoutc
@@ -68,10 +69,31 @@ def first_result(cache: str) -> tuple[float, float]:
     return read, call
 
 
-def main() -> None:
-    problem = cuda_problem()
-    if problem:
-        sys.exit(str(problem))
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Microseconds of host time a call; seconds in a fresh process."""
+
+    with_out: float
+    raw_kernel: float
+    allocating: float
+    read_anew: float
+    first_anew: float
+    read_cached: float
+    first_cached: float
+
+    def __str__(self) -> str:
+        more = self.with_out - self.raw_kernel
+        return "\n".join([
+            f"a call with out=: {self.with_out:.1f} µs; CuPy's RawKernel: {self.raw_kernel:.1f} µs; "
+            f"more by {more:.1f} µs",
+            f"a call that allocates its output: {self.allocating:.1f} µs",
+            f"fresh process, compiled anew: text read in {self.read_anew:.3f} s, first call {self.first_anew:.3f} s",
+            f"fresh process, from the cache: text read in {self.read_cached:.3f} s, first call "
+            f"{self.first_cached:.3f} s"])
+
+
+def costs() -> Costs:
+    """All of them, on the current GPU."""
     import cupy
     import numpy as np
 
@@ -83,13 +105,17 @@ def main() -> None:
     ours = microseconds(lambda: blur(x, w, out=y))
     theirs = microseconds(lambda: bare((1,), (256,), arguments))
     made = microseconds(lambda: blur(x, w))
-    print(f"a call with out=: {ours:.1f} µs; CuPy's RawKernel: {theirs:.1f} µs; more by {ours - theirs:.1f} µs")
-    print(f"a call that allocates its output: {made:.1f} µs")
     with tempfile.TemporaryDirectory() as cache:
-        for title, times in (("compiled anew", [first_result(cache)]),
-                             ("from the cache", [first_result(cache) for _ in range(3)])):
-            read, call = min(times, key=sum)
-            print(f"fresh process, {title}: text read in {read:.3f} s, first call {call:.3f} s")
+        anew = first_result(cache)
+        cached = min((first_result(cache) for _ in range(3)), key=lambda times: times[1])
+    return Costs(ours, theirs, made, *anew, *cached)
+
+
+def main() -> None:
+    problem = cuda_problem()
+    if problem:
+        sys.exit(str(problem))
+    print(costs())
 
 
 if __name__ == "__main__":

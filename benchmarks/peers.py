@@ -10,11 +10,13 @@ import numpy as np
 from rows import Row
 
 Call = Callable[[], Any]        # does the work once and gives the result
+PEERS = ("cupy", "torch", "triton")
 
 
 def peers_of(row: Row, inputs: Sequence[Any], names: Sequence[str]) -> dict[str, Call]:
-    """By name (``cupy``, ``torch``); nothing where a package is missing or does not know the work."""
-    known: dict[str, Callable[[Row, Sequence[Any]], Call | None]] = {"cupy": _cupy, "torch": _torch}
+    """By name, of :data:`PEERS`; nothing where a package is missing or does not know the work."""
+    known: dict[str, Callable[[Row, Sequence[Any]], Call | None]] = {
+        "cupy": _cupy, "torch": _torch, "triton": _triton}
     found: dict[str, Call] = {}
     for name in names:
         try:
@@ -78,6 +80,12 @@ def _torch(row: Row, inputs: Sequence[Any]) -> Call | None:
             x, w = (torch.as_tensor(a.view(np.uint8), device="cuda").view(type).permute(0, 3, 1, 2) for a in inputs)
             return lambda: functional.conv2d(x, w, padding=1).permute(0, 2, 3, 1)
     return None
+
+
+def _triton(row: Row, inputs: Sequence[Any]) -> Call | None:
+    importlib.import_module("triton")
+    call: Call | None = importlib.import_module("triton_peer").call_of(row, inputs)
+    return call
 
 
 def star_weights(w: list[float]) -> np.ndarray[Any, Any]:

@@ -27,6 +27,7 @@ from layoutc.backend.cuda import cuda_problem, load_cuda
 from layoutc.backend.types import numpy_dtype
 from layoutc.cuda_source import ArrayParam, CudaSource, Entry, ScalarParam
 from layoutc.redistribution import Redistribution
+from layoutc.tuning.bench import device_name
 from layoutc.tuning.timing import median_milliseconds
 
 THREADS = 256
@@ -35,6 +36,7 @@ ROUNDS = 1024
 CHECKED_ROUNDS = 5
 C_TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "i64": "long long"}
 MEANS = ("shuffle", "shared")
+CAPTION = f"picoseconds an item and conversion, {THREADS} threads a block; bold: reached"
 
 LOOP = """\
 KERNEL({threads}) {entry}(const {type}* in, {type}* out, int rounds) {{
@@ -229,6 +231,16 @@ def _number(value: float | None, to_reach: float = 0.0) -> str:
     return f"**{value:.3f}**" if value <= to_reach else f"{value:.3f}"
 
 
+def figures_of(only: str) -> list[Figure]:
+    """The cases whose name contains a word."""
+    import cupy
+
+    cases = [case for case in CASES if only in case.name]
+    wanted = [case.peer(by_words) for case in cases for by_words in (False, True)[:1 + case.narrow]]
+    peers = load_peers(wanted, f"sm_{cupy.cuda.Device().compute_capability}")
+    return [measured(case, peers) for case in cases]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Redistributions beside CUB's, on this machine's GPU.")
     parser.add_argument("--json", type=Path, help="write the figures there too")
@@ -237,18 +249,12 @@ def main() -> None:
     problem = cuda_problem()
     if problem:
         sys.exit(str(problem))
-    import cupy
-
-    cases = [case for case in CASES if words.only in case.name]
-    capability = cupy.cuda.Device().compute_capability
-    wanted = [case.peer(by_words) for case in cases for by_words in (False, True)[:1 + case.narrow]]
-    peers = load_peers(wanted, f"sm_{capability}")
-    figures = [measured(case, peers) for case in cases]
-    device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    print(f"{device}: picoseconds an item and conversion, {THREADS} threads a block; bold: reached\n")
+    figures = figures_of(words.only)
+    print(f"{device_name()}: {CAPTION}\n")
     print(as_markdown(figures))
     if words.json:
-        words.json.write_text(json.dumps({"device": device, "figures": [asdict(f) for f in figures]}, indent=1))
+        words.json.write_text(
+            json.dumps({"device": device_name(), "figures": [asdict(f) for f in figures]}, indent=1))
 
 
 if __name__ == "__main__":

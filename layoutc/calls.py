@@ -58,17 +58,13 @@ class Caller:
     kernel: Kernel
     schedule: Schedule | None
     target: Target
-    _texts: dict[tuple[Signature, int], tuple[Plan, CudaSource]]
-    _modules: dict[tuple[Signature, int, str, int], Module]
-    _repeated: dict[tuple[int, Form], Repeated]
+    _texts: dict[tuple[Signature, int], tuple[Plan, CudaSource]] = field(default_factory=dict, init=False)
+    _modules: dict[tuple[Signature, int, str, int], Module] = field(default_factory=dict, init=False)
+    _repeated: dict[tuple[int, Form], Repeated] = field(default_factory=dict, init=False)
+    _extents: dict[Form, dict[str, int]] = field(default_factory=dict, init=False)  # of inputs that all lie on a GPU
     _spare: Spare = field(default_factory=Spare, init=False)
     _rooms: Rooms = field(default_factory=Rooms, init=False)
     _usual: int = field(default=0, init=False)
-
-    @classmethod
-    def of(cls, program: Program, kernel: Kernel, schedule: Schedule | None, target: Target) -> Caller:
-        """A caller that has made no text yet."""
-        return cls(program, kernel, schedule, target, {}, {}, {})
 
     @property
     def fused(self) -> int:
@@ -125,6 +121,9 @@ class Caller:
 
         ``device`` is auto, cpu or cuda; ``run`` says how the CPU's threads are run.
         """
+        given = form_of(values) if out is None and device != "cpu" else None
+        if given is not None and given in self._extents:
+            out = self._new_outputs(self._extents[given], True)
         form = None if out is None or device == "cpu" or steps != 1 else form_of((*values, *out))
         if form is not None and out is not None:
             known = self._repeated.get((len(values), form))
@@ -139,12 +138,14 @@ class Caller:
             check_strides(tensor, array, extents)
         where = choose_device(device, [*inputs, *(out or ())])
         outputs = self._outputs(extents, out, inputs)
+        if given is not None and given not in self._extents:
+            _forget(self._extents)
+            self._extents[given] = extents
         inputs = [readable(a) for a in inputs]
         if where == "cuda":
             ready = self._run_cuda(launches, inputs, outputs, extents, far, stream)
             if form is not None and ready is not None:
-                if len(self._repeated) == MOST_FORMS:
-                    self._repeated.clear()
+                _forget(self._repeated)
                 self._repeated[len(values), form] = ready
         else:
             self._run_cpu(launches, inputs, outputs, extents, far, run)
@@ -164,8 +165,7 @@ class Caller:
     ) -> tuple[Array, ...]:
         tensors = self.kernel.outputs
         if out is None:
-            on_gpu = [a for a in inputs if not isinstance(a, np.ndarray)]
-            return tuple(new_array(t, tensor_shape(t, extents), bool(on_gpu), extents) for t in tensors)
+            return self._new_outputs(extents, any(not isinstance(a, np.ndarray) for a in inputs))
         if len(out) != len(tensors):
             raise refuse("argument-count", f"`out` takes {', '.join(t.name for t in tensors)}; {len(out)} were given")
         given = tuple(self._given(t, o, extents) for t, o in zip(tensors, out, strict=True))
@@ -173,6 +173,9 @@ class Caller:
             if any(overlap(array, other) for other in given[:number]):
                 raise refuse("overlapping-output", "two outputs share memory", "pass arrays that are distinct")
         return given
+
+    def _new_outputs(self, extents: dict[str, int], on_gpu: bool) -> tuple[Array, ...]:
+        return tuple(new_array(t, tensor_shape(t, extents), on_gpu, extents) for t in self.kernel.outputs)
 
     def _given(self, tensor: Tensor, value: object, extents: dict[str, int]) -> Array:
         array = as_output(tensor, value, tensor_shape(tensor, extents))
@@ -280,6 +283,12 @@ class Caller:
                 module.launch(one.entry, blocks, values)
                 repeated = _with(repeated, module, one, blocks, values, list(handed))
         return None if repeated is None else Ready(tuple(repeated), needs, self._rooms)
+
+
+def _forget(known: dict[Any, Any]) -> None:
+    """Make room for one more form."""
+    if len(known) >= MOST_FORMS:
+        known.clear()
 
 
 def _with(

@@ -64,7 +64,7 @@ class Kernel:
     def caller(self, schedule: str | None = None) -> Caller:
         """The kernel under one schedule."""
         if schedule not in self._callers:
-            self._callers[schedule] = Caller.of(self._program, self._kernel, self._schedule(schedule), self._target)
+            self._callers[schedule] = Caller(self._program, self._kernel, self._schedule(schedule), self._target)
         return self._callers[schedule]
 
     def _schedule(self, name: str | None) -> Schedule | None:

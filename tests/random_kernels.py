@@ -36,10 +36,10 @@ def problem_of(text: str, seed: int, device: str = "cpu", *, calls: int = CALLS)
     """What is wrong with a text's kernels; nothing if all is well. A text that is refused raises LayoutcError."""
     module = compile(text, name=f"random_{seed}.layout")
     for kernel in (module[name] for name in module):
-        search = Search(device, seed, False, Caller.of)
+        search = Search(device, seed, False, Caller)
         subject, random = subject_of(kernel), Random(seed)
         prepared = []
-        for way in (*written_ways(subject, Caller.of), *random_ways(subject, RANDOM_WAYS, random, Caller.of)):
+        for way in (*written_ways(subject, Caller), *random_ways(subject, RANDOM_WAYS, random, Caller)):
             extents = extents_worth_testing(way.kernel, way.plan, random)
             prepared.append(Prepared(way, tuple(extents), (random.choice(form_choices(way.kernel, 2, random)),)))
         search.run(prepared, calls)

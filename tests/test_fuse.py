@@ -188,7 +188,7 @@ def test_drawn_calls_agree_with_numpy(device: str) -> None:
 
 
 def test_schedules_that_fuse_are_drawn() -> None:
-    ways = random_ways(subject_of(HEATS["wrap"].heat), 24, Random(5), Caller.of)
+    ways = random_ways(subject_of(HEATS["wrap"].heat), 24, Random(5), Caller)
     fused = [way for way in ways if "fuse" in str(way.schedule)]
     assert len(fused) >= 6
     assert {way.caller.fused for way in fused} == {2, 3, 4}

@@ -50,7 +50,7 @@ def test_fault_is_found(mutant: Mutant) -> None:
     assert mutant.old in kernel.cuda, "the fault is planted nowhere"
 
     def faulty(program: Program, meaning: Meaning, schedule: Schedule | None, target: Target) -> FaultyCaller:
-        return FaultyCaller(program, meaning, schedule, target, {}, {}, {}, mutant)
+        return FaultyCaller(program, meaning, schedule, target, mutant)
 
     report = check_kernel(kernel, seed=SEED, device="cpu", shrink=False, callers=faulty)
     assert report.failure is not None

@@ -84,6 +84,9 @@ def test_the_same_call_again_gives_the_new_arrays_results(device: str) -> None:
             given, out = arrays.asarray(x), arrays.empty(n, np.float32)
             assert kernel(given, out=out, device=device) is out
             np.testing.assert_array_equal(out if device == "cpu" else out.get(), np.roll(x, -1) - x)
+            made = kernel(given, device=device)
+            assert made is not out
+            np.testing.assert_array_equal(made if device == "cpu" else made.get(), np.roll(x, -1) - x)
     same = arrays.asarray(np.arange(8, dtype=np.float32))
     assert kernel(same, out=same, device=device) is same
     np.testing.assert_array_equal(same if device == "cpu" else same.get(), [1, 1, 1, 1, 1, 1, 1, -7])

@@ -161,7 +161,7 @@ def test_a_wrong_case_is_refused(text: str) -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_cases_survive_their_text(data: st.DataObject) -> None:
-    (way, *_) = written_ways(subject_of(BLUR), Caller.of)
+    (way, *_) = written_ways(subject_of(BLUR), Caller)
     extents = ({"H": 3, "W": 5}, {"H": 0, "W": 1})
     prepared = Prepared(way, extents, form_choices(way.kernel, 2, Random(1)))
     _, case = data.draw(calls_of([prepared]))
@@ -169,7 +169,7 @@ def test_cases_survive_their_text(data: st.DataObject) -> None:
 
 
 def test_extents_lie_around_tiles_and_halos() -> None:
-    (default, _) = written_ways(subject_of(BLUR), Caller.of)
+    (default, _) = written_ways(subject_of(BLUR), Caller)
     seen: list[dict[str, int]] = []
 
     @settings(max_examples=300, deadline=None, database=None)
@@ -193,7 +193,7 @@ def test_requirements_are_respected(arrays: tuple[np.ndarray[tuple[int, ...], np
 
 
 def test_random_schedules_can_be_honoured() -> None:
-    ways = random_ways(subject_of(BLUR), 24, Random(5), Caller.of)
+    ways = random_ways(subject_of(BLUR), 24, Random(5), Caller)
     assert len({w.schedule for w in ways}) == len(ways) > 20
     assert any("shared" in str(w) for w in ways)
     assert any("threads (" in str(w) or "threads over" in str(w) for w in ways)

@@ -44,7 +44,7 @@ SHRINK_SECONDS = 20.0
 
 def check_kernel(
     kernel: Kernel, *, examples: int = 200, seed: int | None = None, schedule: str | None = None,
-    all_schedules: bool = False, device: str = "auto", shrink: bool = True, callers: MakeCaller = Caller.of,
+    all_schedules: bool = False, device: str = "auto", shrink: bool = True, callers: MakeCaller = Caller,
 ) -> Report:
     """Run a kernel on drawn arguments and compare with its NumPy meaning.
 
@@ -80,7 +80,7 @@ def check_case(kernel: Kernel, text: str, *, device: str = "auto") -> Report:
     """
     subject = subject_of(kernel)
     case = Case.from_json(text, kernel.meaning)
-    search = Search(choose_device(device, ()), 0, False, Caller.of)
+    search = Search(choose_device(device, ()), 0, False, Caller)
     way = way_of(subject, case.schedule, search.callers)
     search.failure = run_case(way, case, search.device)
     search.count = 1

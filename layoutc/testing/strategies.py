@@ -50,7 +50,7 @@ def arrays_for(
 
 
 def _written_way(kernel: Kernel, schedule: str | None) -> Way:
-    return way_of(subject_of(kernel), schedule, Caller.of)
+    return way_of(subject_of(kernel), schedule, Caller)
 
 
 def _extents(way: Way) -> list[dict[str, int]]:
