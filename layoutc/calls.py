@@ -4,50 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from layoutc.arguments import (
-    NARROW,
-    Array,
-    as_array,
-    as_output,
-    is_on_gpu,
-    is_wide,
-    overlap,
-    refuse,
-    signature_of,
-    strides_in_elements,
-)
-from layoutc.backend import Guarded, Module, Run, distinct, guarded, load_cpu, load_cuda, problem_with
-from layoutc.backend.cuda import ReadyLaunch, current_device
+from layoutc.arguments import NARROW, Array, as_array, as_output, is_wide, overlap, refuse, signature_of
+from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda
+from layoutc.backend.cuda import current_device
 from layoutc.compiler import default_signature, plan_kernel
 from layoutc.cuda_source import CudaSource
+from layoutc.devices import choose_device, stream_of, to_gpu
 from layoutc.diagnostics import LayoutcError
+from layoutc.launches import launch_passes
 from layoutc.new_arrays import check_strides, new_array
 from layoutc.plan.fusing import usual_steps
-from layoutc.plan.nodes import (
-    ConstantArgument,
-    ExtentArgument,
-    Pass,
-    Plan,
-    Signature,
-    StrideArgument,
-    Target,
-    TensorArgument,
-    WorkspaceArgument,
-)
+from layoutc.plan.nodes import Plan, Signature, Target
 from layoutc.repeated import Form, Ready, Repeated, form_of
 from layoutc.resolve.binding import bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
 from layoutc.stepping import Spare, Turns, copy_steps, launches_of, plain, readable, twin
-from layoutc.workspaces import Rooms, needs_of, poisoned
+from layoutc.workspaces import Rooms
 
-MOST_BLOCKS = 2**31 - 1
 MOST_FORMS = 256            # of arguments whose launches are remembered
-WORKSPACE = "workspace "    # before the name of an array that is no tensor's
 
 
 @dataclass(slots=True)
@@ -267,105 +245,11 @@ class Caller:
         if run is not None and device == "cpu":
             module = module.with_run(run)
         names = [t.name for t in (*self.kernel.inputs, *self.kernel.outputs)]
-        tensors = dict(zip(names, arrays, strict=True))
-        needs = needs_of(plan.passes, extents)
-        rooms = self._rooms.take(needs) if device == "cuda" else poisoned(needs)
-        handed = dict(zip([*names, *(f"{WORKSPACE}{n.name}" for n in needs)], [*passed, *rooms], strict=True))
-        originals = dict(zip(names, given, strict=False))
-        repeated: list[ReadyLaunch] | None = [] if device == "cuda" else None
-        for one in plan.passes:
-            blocks = block_count(one, extents)
-            if blocks > MOST_BLOCKS:
-                raise refuse("too-many-blocks", f"the launch has {blocks} blocks, a grid at most {MOST_BLOCKS}",
-                             "make the tile larger")
-            if blocks:
-                values = _values(one, extents, tensors, handed, originals)
-                module.launch(one.entry, blocks, values)
-                repeated = _with(repeated, module, one, blocks, values, list(handed))
-        return None if repeated is None else Ready(tuple(repeated), needs, self._rooms)
+        return launch_passes(module, plan.passes, extents, dict(zip(names, passed, strict=True)),
+                             dict(zip(names, given, strict=False)), self._rooms if device == "cuda" else None)
 
 
 def _forget(known: dict[Any, Any]) -> None:
     """Make room for one more form."""
     if len(known) >= MOST_FORMS:
         known.clear()
-
-
-def _with(
-    repeated: list[ReadyLaunch] | None, module: Any, one: Pass, blocks: int, values: list[object], names: list[str]
-) -> list[ReadyLaunch] | None:
-    """One more launch to repeat, or None where an array went by value."""
-    if repeated is None or any(isinstance(a, ConstantArgument) for a in one.arguments):
-        return None
-    slots = [(place, names.index(_handed(a))) for place, a in enumerate(one.arguments)
-             if isinstance(a, TensorArgument | WorkspaceArgument)]
-    return [*repeated, module.entries[one.entry].ready(blocks, values, slots)]
-
-
-def _handed(argument: TensorArgument | WorkspaceArgument) -> str:
-    """The name under which an array is handed over."""
-    return argument.tensor if isinstance(argument, TensorArgument) else f"{WORKSPACE}{argument.workspace.name}"
-
-
-def block_count(one: Pass, extents: dict[str, int]) -> int:
-    """Blocks of a pass for these extents; 0 where there is nothing to do."""
-    count = one.sharing.at(extents)
-    for n in one.blocks:
-        count *= n.at(extents)
-    return count
-
-
-def _values(
-    one: Pass, extents: dict[str, int], tensors: dict[str, Array], handed: dict[str, Any], given: dict[str, Array]
-) -> list[object]:
-    out: list[object] = []
-    for argument in one.arguments:
-        match argument:
-            case TensorArgument() | WorkspaceArgument():
-                out.append(handed[_handed(argument)])
-            case ConstantArgument(name):
-                array = given[name]
-                out.append(array if isinstance(array, np.ndarray) else array.get())
-            case ExtentArgument(name):
-                out.append(extents[name])
-            case StrideArgument(name, axis):
-                out.append(strides_in_elements(tensors[name])[axis])
-    return out
-
-
-def choose_device(device: str, arrays: Sequence[object]) -> str:
-    """``auto``: where the arrays are; NumPy's go to the GPU where there is a usable one.
-
-    Raises MissingToolError where the device cannot be used.
-    """
-    on_gpu = any(is_on_gpu(a) for a in arrays)
-    if device == "auto":
-        device = "cuda" if on_gpu or gpu_is_usable() else "cpu"
-    elif device == "cpu" and on_gpu:
-        raise refuse("argument-device", "an array on a GPU was given to a run on the CPU", "use device='cuda'")
-    problem = problem_with(device)
-    if problem is not None:
-        raise problem
-    return device
-
-
-@cache
-def gpu_is_usable() -> bool:
-    """Whether ``auto`` means the GPU."""
-    return problem_with("cuda") is None
-
-
-def to_gpu(array: np.ndarray[Any, Any]) -> Array:
-    """A copy on the GPU; strides of 0 stay."""
-    import cupy
-
-    return cupy.broadcast_to(cupy.asarray(distinct(array)), array.shape)
-
-
-def stream_of(stream: object) -> Any:
-    """A CuPy stream to work in; None is the current one."""
-    import cupy
-
-    from layoutc.backend.cuda import as_stream
-
-    return cupy.cuda.get_current_stream() if stream is None else as_stream(stream)

@@ -12,8 +12,8 @@ import numpy as np
 from layoutc.arguments import Array, as_array, as_output, as_ranks, overlap, refuse
 from layoutc.backend import Run, guarded, load_cpu, load_cuda
 from layoutc.backend.types import numpy_dtype
-from layoutc.calls import choose_device, stream_of, to_gpu
 from layoutc.cuda_source import ArrayParam, CudaSource
+from layoutc.devices import choose_device, stream_of, to_gpu
 from layoutc.plan.redistribution import RedistributionPlan
 from layoutc.render import render_redistribution
 from layoutc.resolve.program import Const, Redistribute, Tensor
