@@ -131,6 +131,14 @@ KERNELS = {
         }
         schedule streamed { tile (i: 4, j: 55)  fuse 3 }
     """,
+    "beside": """
+        kernel beside(u: i32[D, H, W]) -> (v: i32[D, H, W]) {
+            edge u = constant(3)
+            v[i, j, k] = u[i - 1, j, k] + 3*u[i + 1, j, k + 1] - u[i, j - 1, k] + 2*u[i, j + 1, k - 1]
+            step u = v
+        }
+        schedule beside { tile (i: 4, j: 2, k: 28)  threads 96  fuse 2 }
+    """,
 }
 
 
@@ -295,15 +303,23 @@ MUTANTS = [Mutant(*words) for words in (
     ("fused", "coefficient one row off", "c_tile[(i - tile_i + 2) * 12", "c_tile[(i - tile_i + 1) * 12"),
     ("fused", "outputs from another step", "u_tile[(item_i + 3) * 14 + item_j + 6]",
      "u_tile[(item_i + 13) * 14 + item_j + 6]"),
-    ("streamed", "row above for the row itself", "u_rows[step * 6 + column - 6]", "u_rows[step * 6 + column - 4]"),
+    ("streamed", "row above for the row itself", "u_rows[left * 6 + column]", "u_rows[left * 6 + column + 2]"),
     ("streamed", "own value for a neighbour's", "lane + 1, 32", "lane, 32"),
-    ("streamed", "rows not moved on", "u_rows[held] = u_rows[held + 2]", "u_rows[held] = u_rows[held]"),
-    ("streamed", "row of a step one late", "row - step;", "row - step + 1;"),
-    ("streamed", "constant lost after the first step", "within(place_i, H) ? made : 5", "made"),
+    ("streamed", "rows not moved on", "= u_rows[held + left * 6 - 4]", "= u_rows[held + left * 6 - 6]"),
+    ("streamed", "row of a step one late", "row + left * 2 - 7;", "row + left * 2 - 6;"),
+    ("streamed", "constant lost after the first step", "within(place_i, H) ? made : 5", "true ? made : 5"),
     ("streamed", "outer columns stored too", "column - 3, 55)", "column - 3, 56)"),
-    ("streamed", "first column one late", "lane * 2 - 3", "lane * 2 - 2"),
+    ("streamed", "first column one late", "tile_j + lane * 2 - 3", "tile_j + lane * 2 - 2"),
     ("streamed", "rows past the tile", "place_i < tile_i + 4", "place_i < tile_i + 5"),
     ("streamed", "rows of the last turn missing", "walked < rows", "walked < rows - 3"),
     ("streamed", "nearest for wrap", "wrap(place_j, W)]", "nearest(place_j, W)]"),
+    ("streamed", "last row not loaded", "row < tile_i + 6 ? row : tile_i + 6", "row < tile_i + 5 ? row : tile_i + 5"),
+    ("streamed", "edge taken for the interior", "tile_i - 10 >= 0", "tile_i - 10 >= -10"),
+    ("beside", "own rows for those of the warp before", "warp >= 1 ? warp - 1 : warp", "warp"),
+    ("beside", "own rows for those of the warp after", "warp < 2 ? warp + 1 : warp", "warp"),
+    ("beside", "rows of the turn itself", "now = (walked + turn) % 2", "now = 0"),
+    ("beside", "barrier removed", "__syncthreads();", ""),
+    ("beside", "lines one late", "first_j = tile_j + warp * 2 - 2", "first_j = tile_j + warp * 2 - 1"),
+    ("beside", "lines of the block's edge stored too", "within(place_j - tile_j, 2)", "within(place_j - tile_j, 3)"),
     ("past", "edge value lost", ": t[0]", ": u8(0)"),
 )]  # fmt: skip

@@ -71,24 +71,24 @@ def test_the_cheapest_way_that_can_be_right_is_taken(rule: str, schedule: str | 
 def test_without_a_schedule_one_step_is_a_launch_where_registers_do_not_help() -> None:
     assert compile(HEAT.format("nearest")).heat.caller().usual == 1
     assert compile(HEAT.format("wrap")).heat.caller("one").usual == 1
-    assert compile(HEAT.format("wrap")).heat.caller().usual == 6
+    assert compile(HEAT.format("wrap")).heat.caller().usual == 8
 
 
 def test_nothing_is_shared_and_nobody_waits() -> None:
     plan = compile(HEAT.format("wrap").replace("as free", "")).heat
     assert plan.plan.passes[0].shared_bytes == 0
     assert "__syncthreads" not in plan.cuda
-    assert "float u_rows[30];" in plan.cuda       # 5 steps of 3 rows of 2 columns
+    assert "float u_rows[64];" in plan.cuda       # 5 steps of 3 rows of 4 columns, and a row on its way
 
 
 def test_explain_counts_boxes_and_all_that_warps_make() -> None:
-    facts = compile(HEAT.format("wrap").replace("as free", "")).heat.explain(H=256, W=216)
-    width, tall = 4 * (64 - 10), 128
+    facts = compile(HEAT.format("wrap").replace("as free", "")).heat.explain(H=256, W=448)
+    width, tall = 4 * (128 - 16), 128        # whole lanes are lost at either side
     assert facts["tile"] == {"i": tall, "j": width}
-    assert facts["fuse"]["evaluations"] == sum((tall + 2 * left) * 4 * 64 for left in range(5))
+    assert facts["fuse"]["evaluations"] == 5 * (tall + 5 * 3 + 1) * 4 * 128     # a step is 2 rows behind the one before
     assert facts["footprint"]["u"] == [tall + 10, width + 10]
-    assert facts["traffic"]["u"]["unique_bytes"] == 256 * 216 * 4
-    assert facts["traffic"]["u"]["loaded_bytes"] == 2 * (tall + 5) * 216 * 4
+    assert facts["traffic"]["u"]["unique_bytes"] == 256 * 448 * 4
+    assert facts["traffic"]["u"]["loaded_bytes"] == 2 * (tall + 5) * 448 * 4
 
 
 @pytest.mark.parametrize("body", ["u[i - 1, j] + u[i, j + 1]", "u[i, j + 1] * i32(i)", "u[i, j + 1] * i32(j)"])
@@ -100,3 +100,47 @@ def test_nothing_superfluous_is_declared(rule: str, body: str) -> None:
     """).k
     _, said = compile_ptx(kernel.caller().text(default_signature(kernel.meaning))[1], architectures()[1])
     assert said.strip("\0\n ") == ""
+
+
+# ---- three dimensions: warps take each other's rows
+
+
+DEEP = """
+kernel deep(u: f32[D, H, W], c: f32[]) -> (v: f32[D, H, W]) {{
+    edge u = {}
+    v[i, j, l] = {}
+    step u = v
+}}
+schedule deep as one {{ tile (i: 4, j: 4, l: 32) }}
+schedule deep as pair {{ tile (i: 4, j: 4, l: 28)  threads 64  fuse 2 }}
+schedule deep as lone {{ tile (i: 8, j: 4, l: 28)  threads 32  fuse 2 }}
+schedule deep as many {{ tile (i: 4, j: 6, l: 56)  threads 192  fuse 3 }}
+"""
+STAR = """u[i, j, l] + c[] * (u[i-1, j, l] + u[i+1, j, l] + u[i, j-1, l] + u[i, j+1, l] + u[i, j, l-1]
+        + u[i, j, l+1] - 6*u[i, j, l])"""
+BENT = "max(u[i+1, j-1, l], u[i-1, j+1, l+1]) * u[i, j, l-1] / (abs(u[i, j+1, l]) + c[])"
+UPWIND = "u[i, j+1, l] + c[] * (u[i, j-1, l-1] - u[i-1, j-1, l+1])"
+
+
+@pytest.mark.parametrize("body", [STAR, BENT, UPWIND], ids=["star", "bent", "upwind"])
+@pytest.mark.parametrize("rule", ["constant(0)", "wrap"])
+def test_warps_take_the_rows_beside_them(rule: str, body: str, device: str) -> None:
+    module = compile(DEEP.format(rule, body))
+    u = np.random.default_rng(1).normal(size=(27, 19, 120)).astype(np.float32)       # some blocks lie inside
+    u[3, 5, 7], u[20, 18, 0], u[0, 0, 99] = np.nan, np.inf, -0.0
+    single = module.deep(u, 0.1, steps=5, schedule="one", device=device)
+    for schedule, warps in (("pair", 2), ("lone", 1), ("many", 6)):
+        plan, _ = module.deep.caller(schedule).text(default_signature(module.deep.meaning))
+        assert plan.passes[0].strategy == "streamed"
+        assert plan.passes[0].threads == 32 * warps
+        assert (plan.passes[0].shared_bytes > 0) == (warps > 1)
+        same_bits(module.deep(u, 0.1, steps=5, schedule=schedule, device=device), single)
+
+
+def test_a_budget_of_shared_memory_is_kept() -> None:
+    tight = "schedule deep as tight { tile (i: 4, j: 4, l: 28)  fuse 2  budget shared 1 KiB }"
+    deep = compile(DEEP.format("constant(0)", STAR) + tight).deep
+    plan, _ = deep.caller("tight").text(default_signature(deep.meaning))
+    assert plan.passes[0].strategy == "streamed"
+    assert plan.passes[0].threads == 32
+    assert plan.passes[0].shared_bytes == 0

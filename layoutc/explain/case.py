@@ -70,7 +70,7 @@ class Case:
     def streamed(self) -> tuple[Storage, ...]:
         """Inputs whose boxes pass through registers, row after row."""
         fusing, sizes = self.one.fusing, dict(zip(self.one.indices, self.one.tile, strict=True))
-        if fusing is None or not fusing.columns:
+        if fusing is None or not fusing.made:
             return ()
         types = {t.name: t.type for t in self.inputs}
         return tuple(

@@ -20,7 +20,7 @@ from layoutc.plan.refusal import refusal
 from layoutc.resolve.program import EdgeRule, Equation, Kernel, Program, Read, Schedule, Sides, Value
 
 MIRRORS = ("reflect", "mirror")
-USUAL = {2: 6, 3: 2}        # steps a launch that pay in registers, by rank, where a step's halo is 1
+USUAL = {2: 8, 3: 3}        # steps a launch that pay in registers, by rank, where a step's halo is 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,12 @@ class Fusing:
     stepped: tuple[str, ...]                    # inputs that are stepped and read
     edges: tuple[tuple[Sides, ...], ...]        # of each of them, by which places outside the tensor are computed
     halo: tuple[tuple[int, int], ...]           # per index what a step needs around what it makes: low, high
-    columns: int = 0                            # that every step makes along the last index; 0: no more than it must
+    made: tuple[int, ...] = ()                  # places that every step makes, per index; (): no more than it must
 
     def box(self, tile: tuple[int, ...], after: int) -> tuple[int, ...]:
         """Extents of what a tile computes in step ``after``, counted from 1."""
         left = self.steps - after
-        box = tuple(size + left * (low + high) for size, (low, high) in zip(tile, self.halo, strict=True))
-        return (*box[:-1], self.columns) if self.columns else box
+        return self.made or tuple(size + left * (low + high) for size, (low, high) in zip(tile, self.halo, strict=True))
 
     def evaluations(self, tile: tuple[int, ...]) -> int:
         """Places that a tile computes in all steps, inside the tensor or not."""

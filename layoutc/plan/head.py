@@ -23,7 +23,7 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
         held = {s.tensor: s for s in one.storage}
         for f in one.footprints:
             halo = ", ".join(f"{plain(a.index)} [{-a.low}, {a.high}]" for a in f.axes or () if a.index is not None)
-            passing = one.fusing is not None and one.fusing.columns and f.tensor in one.fusing.stepped
+            passing = one.fusing is not None and one.fusing.made and f.tensor in one.fusing.stepped
             nowhere = "registers, row after row" if passing else "global memory"
             where = _where(held[f.tensor]) if f.tensor in held else nowhere
             lines.append(f"{plain(f.tensor)}: {where}{'; halo ' + halo if halo else ''}")

@@ -1,13 +1,198 @@
 // box, schedule: default
-// v: tile d 8, h 4, w 28; 32 threads, 32 outputs each, 1 column a lane, row after row
+// v: tile d 16, h 12, w 60; 128 threads, 128 outputs each, 2 columns a lane, row after row
 // 2 steps a launch; halo of a step d [1, 1], h [1, 1], w [1, 1]
 // u: registers, row after row; halo d [2, 2], h [2, 2], w [2, 2]
 // k: global memory; halo d [1, 1], h [1, 1], w [1, 1]
+// shared memory: 8192 bytes
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(32) box(
+// A warp takes row after row of 64 columns and 4 lines; interior: all that its block reads and writes is there.
+template <bool interior>
+DEVICE void box_stream(
+    In<float> u, Index u_stride_0, Index u_stride_1,
+    In<float> k, Index k_stride_0, Index k_stride_1,
+    Out<float> v, Index v_stride_0, Index v_stride_1,
+    Index D, Index H, Index W,
+    Shared<float> u_beside,
+    Index tile_d, Index tile_h, int lane, int warp, Index first_h, Index first_w
+) {
+    float u_rows[84];
+    UNROLL
+    for (int held = 0; held < 84; ++held) {
+        u_rows[held] = float();
+    }
+    const int warp_before = warp >= 1 ? warp - 1 : warp;
+    const int warp_after = warp < 3 ? warp + 1 : warp;
+    const Index rows = D - tile_d + 7 < 23 ? D - tile_d + 7 : 23;
+    for (int walked = 0; walked < rows; walked += 3) {
+        UNROLL
+        for (int turn = 0; turn < 3; ++turn) {
+            const int now = (walked + turn) % 2;
+            const Index row = tile_d + walked + turn - 2;
+            const Index place_d = row - 5;
+            const Pack<float, 2> part = load<2>(u_beside + (warp_before * 128 + lane * 2 - now * 512 + 576));
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                u_rows[element + 12] = part[element];
+            }
+            const Pack<float, 2> part_2 = load<2>(u_beside + (warp_after * 128 + lane * 2 - now * 512 + 512));
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                u_rows[element + 22] = part_2[element];
+            }
+            if (place_d >= tile_d && place_d < tile_d + 16 && place_d < D) {
+                UNROLL
+                for (int side_h = 1; side_h < 5; ++side_h) {
+                    const Index place_h = first_h + side_h - 1;
+                    float v_row[2];
+                    UNROLL
+                    for (int column = 0; column < 2; ++column) {
+                        const Index place_w = first_w + column;
+                        const Index d = interior ? place_d : nearest(place_d, D);
+                        const Index h = interior ? place_h : nearest(place_h, H);
+                        const Index w = interior ? place_w : nearest(place_w, W);
+                        const float beside = (column + 63) / 2 == 32
+                            ? u_rows[side_h * 2 + (column + 63) % 2 + 12]
+                            : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 63) % 2 + 12],
+                            lane + (column + 63) / 2 - 32, 32);
+                        const float beside_2 = (column + 65) / 2 == 32
+                            ? u_rows[side_h * 2 + (column + 65) % 2 + 12]
+                            : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 65) % 2 + 12],
+                            lane + (column + 65) / 2 - 32, 32);
+                        v_row[column] = u_rows[side_h * 2 + column + 12]
+                            + k[d * k_stride_0 + h * k_stride_1 + w]
+                            * (u_rows[side_h * 2 + column] + u_rows[side_h * 2 + column + 24]
+                            + u_rows[side_h * 2 + column + 10] + u_rows[side_h * 2 + column + 14] + beside
+                            + beside_2 - 6.0f * u_rows[side_h * 2 + column + 12]);
+                    }
+                    if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12)) {
+                        if (interior) {
+                            Pack<float, 2> part_3 = Pack<float, 2>();
+                            UNROLL
+                            for (int element = 0; element < 2; ++element) {
+                                part_3[element] = v_row[element];
+                            }
+                            store(v + (place_d * v_stride_0 + place_h * v_stride_1 + first_w), part_3);
+                        } else {
+                            UNROLL
+                            for (int column = 0; column < 2; ++column) {
+                                if (place_h < H && first_w + column < W) {
+                                    v[place_d * v_stride_0 + place_h * v_stride_1 + first_w
+                                        + column] = v_row[column];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            UNROLL
+            for (int left = 1; left < 2; ++left) {
+                const Index place_d = row + left * 2 - 5;
+                const Pack<float, 2> part_4 = load<2>(u_beside
+                    + (left * 1024 + warp_before * 128 + lane * 2 - now * 512 + 576));
+                UNROLL
+                for (int element = 0; element < 2; ++element) {
+                    u_rows[left * 36 + element + 12] = part_4[element];
+                }
+                const Pack<float, 2> part_5 = load<2>(u_beside
+                    + (left * 1024 + warp_after * 128 + lane * 2 - now * 512 + 512));
+                UNROLL
+                for (int element = 0; element < 2; ++element) {
+                    u_rows[left * 36 + element + 22] = part_5[element];
+                }
+                UNROLL
+                for (int held = 0; held < 24; ++held) {
+                    u_rows[held + left * 36 - 36] = u_rows[held + left * 36 - 24];
+                }
+                UNROLL
+                for (int side_h = 1; side_h < 5; ++side_h) {
+                    const Index place_h = first_h + side_h - 1;
+                    UNROLL
+                    for (int column = 0; column < 2; ++column) {
+                        const Index place_w = first_w + column;
+                        const Index d = interior ? place_d : nearest(place_d, D);
+                        const Index h = interior ? place_h : nearest(place_h, H);
+                        const Index w = interior ? place_w : nearest(place_w, W);
+                        const float beside_3 = (column + 63) / 2 == 32
+                            ? u_rows[left * 36 + side_h * 2 + (column + 63) % 2 + 12]
+                            : shuffle(0xffffffffu, u_rows[left * 36 + side_h * 2 + (column + 63) % 2 + 12],
+                            lane + (column + 63) / 2 - 32, 32);
+                        const float beside_4 = (column + 65) / 2 == 32
+                            ? u_rows[left * 36 + side_h * 2 + (column + 65) % 2 + 12]
+                            : shuffle(0xffffffffu, u_rows[left * 36 + side_h * 2 + (column + 65) % 2 + 12],
+                            lane + (column + 65) / 2 - 32, 32);
+                        const float made = u_rows[left * 36 + side_h * 2 + column + 12]
+                            + k[d * k_stride_0 + h * k_stride_1 + w]
+                            * (u_rows[left * 36 + side_h * 2 + column]
+                            + u_rows[left * 36 + side_h * 2 + column + 24]
+                            + u_rows[left * 36 + side_h * 2 + column + 10]
+                            + u_rows[left * 36 + side_h * 2 + column + 14] + beside_3
+                            + beside_4 - 6.0f * u_rows[left * 36 + side_h * 2 + column + 12]);
+                        u_rows[left * 36 + side_h * 2 + column - 12] = interior
+                            || within(place_d, D) && within(place_h, H) && within(place_w, W) ? made : 0.0f;
+                    }
+                }
+                Pack<float, 2> part_6 = Pack<float, 2>();
+                UNROLL
+                for (int element = 0; element < 2; ++element) {
+                    part_6[element] = u_rows[left * 36 + element - 22];
+                }
+                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 1024), part_6);
+                Pack<float, 2> part_7 = Pack<float, 2>();
+                UNROLL
+                for (int element = 0; element < 2; ++element) {
+                    part_7[element] = u_rows[left * 36 + element - 16];
+                }
+                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 960), part_7);
+            }
+            UNROLL
+            for (int held = 0; held < 36; ++held) {
+                u_rows[held + 36] = u_rows[held + 48];
+            }
+            const Index row_read = row < tile_d + 17 ? row : tile_d + 17;
+            if (interior) {
+                UNROLL
+                for (int side_h = 1; side_h < 5; ++side_h) {
+                    const Pack<float, 2> part_8 = load_here<2>(u
+                        + (row_read * u_stride_0 + (first_h + side_h - 1) * u_stride_1 + first_w));
+                    UNROLL
+                    for (int element = 0; element < 2; ++element) {
+                        u_rows[side_h * 2 + element + 72] = part_8[element];
+                    }
+                }
+            } else {
+                UNROLL
+                for (int side_h = 1; side_h < 5; ++side_h) {
+                    const Index place_h = first_h + side_h - 1;
+                    UNROLL
+                    for (int column = 0; column < 2; ++column) {
+                        const Index place_w = first_w + column;
+                        u_rows[side_h * 2 + column + 72] = within(row_read, D) && within(place_h, H)
+                            && within(place_w, W)
+                            ? u[row_read * u_stride_0 + place_h * u_stride_1 + place_w] : 0.0f;
+                    }
+                }
+            }
+            Pack<float, 2> part_9 = Pack<float, 2>();
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                part_9[element] = u_rows[element + 50];
+            }
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1024), part_9);
+            Pack<float, 2> part_10 = Pack<float, 2>();
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                part_10[element] = u_rows[element + 56];
+            }
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1088), part_10);
+            __syncthreads();
+        }
+    }
+}
+
+KERNEL(128) box(
     In<float> u, Index u_stride_0, Index u_stride_1,
     In<float> k, Index k_stride_0, Index k_stride_1,
     Out<float> v, Index v_stride_0, Index v_stride_1,
@@ -15,75 +200,26 @@ KERNEL(32) box(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index blocks_w = (W + 27) / 28;
-    const Index blocks_h = (H + 3) / 4;
-    const Index tile_d = floor_div(block / blocks_w, blocks_h) * 8;
-    const Index tile_h = floor_mod(block / blocks_w, blocks_h) * 4;
-    const Index tile_w = block % blocks_w * 28;
-    const int lane = thread;
-    const Index first_w = tile_w + lane - 2;
-    float u_rows[48];
-    UNROLL
-    for (int held = 0; held < 48; ++held) {
-        u_rows[held] = float();
+    const Index blocks_w = (W + 59) / 60;
+    const Index blocks_h = (H + 11) / 12;
+    const Index tile_d = floor_div(block / blocks_w, blocks_h) * 16;
+    const Index tile_h = floor_mod(block / blocks_w, blocks_h) * 12;
+    const Index tile_w = block % blocks_w * 60;
+    SHARED(float, u_beside, 2048);
+    for (int at = thread; at < 2048; at += 128) {
+        u_beside[at] = float();
     }
-    const Index rows = D - tile_d + 4 < 12 ? D - tile_d + 4 : 12;
-    for (int walked = 0; walked < rows; walked += 3) {
-        UNROLL
-        for (int turn = 0; turn < 3; ++turn) {
-            const Index row = tile_d + walked + turn - 2;
-            UNROLL
-            for (int held = 0; held < 40; ++held) {
-                u_rows[held] = u_rows[held + 8];
-            }
-            UNROLL
-            for (int side_h = 0; side_h < 8; ++side_h) {
-                const Index place_h = tile_h + side_h - 2;
-                const Index place_w = first_w;
-                u_rows[side_h + 16] = within(row, D) && within(place_h, H) && within(place_w, W)
-                    ? u[row * u_stride_0 + place_h * u_stride_1 + place_w] : 0.0f;
-            }
-            UNROLL
-            for (int step = 1; step < 2; ++step) {
-                const Index place_d = row - step;
-                UNROLL
-                for (int side_h = step; side_h < -step + 8; ++side_h) {
-                    const Index place_h = tile_h + side_h - 2;
-                    const Index place_w = first_w;
-                    const Index d = nearest(place_d, D);
-                    const Index h = nearest(place_h, H);
-                    const Index w = nearest(place_w, W);
-                    const float beside = shuffle(0xffffffffu, u_rows[step * 24 + side_h - 16], lane - 1, 32);
-                    const float beside_2 = shuffle(0xffffffffu, u_rows[step * 24 + side_h - 16], lane + 1,
-                        32);
-                    const float made = u_rows[step * 24 + side_h - 16]
-                        + k[d * k_stride_0 + h * k_stride_1 + w]
-                        * (u_rows[step * 24 + side_h - 24] + u_rows[step * 24 + side_h - 8]
-                        + u_rows[step * 24 + side_h - 17] + u_rows[step * 24 + side_h - 15] + beside
-                        + beside_2 - 6.0f * u_rows[step * 24 + side_h - 16]);
-                    u_rows[step * 24 + side_h + 16] = within(place_d, D) && within(place_h, H)
-                        && within(place_w, W) ? made : 0.0f;
-                }
-            }
-            const Index place_d = row - 2;
-            if (place_d >= tile_d && place_d < tile_d + 8 && place_d < D) {
-                UNROLL
-                for (int side_h = 2; side_h < 6; ++side_h) {
-                    const Index place_h = tile_h + side_h - 2;
-                    const Index place_w = first_w;
-                    const Index d = nearest(place_d, D);
-                    const Index h = nearest(place_h, H);
-                    const Index w = nearest(place_w, W);
-                    const float beside_3 = shuffle(0xffffffffu, u_rows[side_h + 32], lane - 1, 32);
-                    const float beside_4 = shuffle(0xffffffffu, u_rows[side_h + 32], lane + 1, 32);
-                    if (within(lane - 2, 28) && place_h < H && place_w < W) {
-                        v[place_d * v_stride_0 + place_h * v_stride_1 + place_w] = u_rows[side_h + 32]
-                            + k[d * k_stride_0 + h * k_stride_1 + w]
-                            * (u_rows[side_h + 24] + u_rows[side_h + 40] + u_rows[side_h + 31]
-                            + u_rows[side_h + 33] + beside_3 + beside_4 - 6.0f * u_rows[side_h + 32]);
-                    }
-                }
-            }
-        }
+    __syncthreads();
+    const int lane = thread % 32;
+    const int warp = thread / 32;
+    const Index first_h = tile_h + warp * 4 - 2;
+    const Index first_w = tile_w + lane * 2 - 2;
+    if (tile_d - 7 >= 0 && tile_d + 22 <= D && tile_h - 2 >= 0 && tile_h + 14 <= H && tile_w - 2 >= 0
+        && tile_w + 62 <= W) {
+        box_stream<true>(u, u_stride_0, u_stride_1, k, k_stride_0, k_stride_1, v, v_stride_0, v_stride_1, D,
+            H, W, u_beside, tile_d, tile_h, lane, warp, first_h, first_w);
+    } else {
+        box_stream<false>(u, u_stride_0, u_stride_1, k, k_stride_0, k_stride_1, v, v_stride_0, v_stride_1, D,
+            H, W, u_beside, tile_d, tile_h, lane, warp, first_h, first_w);
     }
 }

@@ -7,6 +7,110 @@
 
 using Index = int;
 
+// A warp takes row after row of 64 columns; interior: all that its block reads and writes is there.
+template <bool interior>
+DEVICE void heat_stream(
+    In<float> u, Index u_stride_0,
+    In<float> c,
+    Out<float> v, Index v_stride_0,
+    Index H, Index W,
+    Index tile_i, int lane, Index first_j
+) {
+    float u_rows[26];
+    UNROLL
+    for (int held = 0; held < 26; ++held) {
+        u_rows[held] = float();
+    }
+    float c_held[1];
+    c_held[0] = c[0];
+    const Index rows = H - tile_i + 13 < 29 ? H - tile_i + 13 : 29;
+    for (int walked = 0; walked < rows; walked += 3) {
+        UNROLL
+        for (int turn = 0; turn < 3; ++turn) {
+            const Index row = tile_i + walked + turn - 4;
+            const Index place_i = row - 9;
+            if (place_i >= tile_i && place_i < tile_i + 16 && place_i < H) {
+                float v_row[2];
+                UNROLL
+                for (int column = 0; column < 2; ++column) {
+                    const float beside = (column + 63) / 2 == 32
+                        ? u_rows[(column + 63) % 2 + 2]
+                        : shuffle(0xffffffffu, u_rows[(column + 63) % 2 + 2], lane + (column + 63) / 2 - 32,
+                        32);
+                    const float beside_2 = (column + 65) / 2 == 32
+                        ? u_rows[(column + 65) % 2 + 2]
+                        : shuffle(0xffffffffu, u_rows[(column + 65) % 2 + 2], lane + (column + 65) / 2 - 32,
+                        32);
+                    v_row[column] = u_rows[column + 2]
+                        + c_held[0] * (u_rows[column] + u_rows[column + 4] + beside
+                        + beside_2 - 4.0f * u_rows[column + 2]);
+                }
+                if (within(lane * 2 - 4, 56)) {
+                    if (interior) {
+                        Pack<float, 2> part = Pack<float, 2>();
+                        UNROLL
+                        for (int element = 0; element < 2; ++element) {
+                            part[element] = v_row[element];
+                        }
+                        store(v + (place_i * v_stride_0 + first_j), part);
+                    } else {
+                        UNROLL
+                        for (int column = 0; column < 2; ++column) {
+                            if (first_j + column < W) {
+                                v[place_i * v_stride_0 + first_j + column] = v_row[column];
+                            }
+                        }
+                    }
+                }
+            }
+            UNROLL
+            for (int left = 1; left < 4; ++left) {
+                const Index place_i = row + left * 2 - 9;
+                UNROLL
+                for (int held = 0; held < 4; ++held) {
+                    u_rows[held + left * 6 - 6] = u_rows[held + left * 6 - 4];
+                }
+                UNROLL
+                for (int column = 0; column < 2; ++column) {
+                    const Index place_j = first_j + column;
+                    const float beside_3 = (column + 63) / 2 == 32
+                        ? u_rows[left * 6 + (column + 63) % 2 + 2]
+                        : shuffle(0xffffffffu, u_rows[left * 6 + (column + 63) % 2 + 2],
+                        lane + (column + 63) / 2 - 32, 32);
+                    const float beside_4 = (column + 65) / 2 == 32
+                        ? u_rows[left * 6 + (column + 65) % 2 + 2]
+                        : shuffle(0xffffffffu, u_rows[left * 6 + (column + 65) % 2 + 2],
+                        lane + (column + 65) / 2 - 32, 32);
+                    const float made = u_rows[left * 6 + column + 2]
+                        + c_held[0] * (u_rows[left * 6 + column] + u_rows[left * 6 + column + 4] + beside_3
+                        + beside_4 - 4.0f * u_rows[left * 6 + column + 2]);
+                    u_rows[left * 6 + column - 2] = interior || within(place_i, H) && within(place_j, W)
+                        ? made : 0.0f;
+                }
+            }
+            UNROLL
+            for (int held = 0; held < 6; ++held) {
+                u_rows[held + 18] = u_rows[held + 20];
+            }
+            const Index row_read = row < tile_i + 19 ? row : tile_i + 19;
+            if (interior) {
+                const Pack<float, 2> part_2 = load_here<2>(u + (row_read * u_stride_0 + first_j));
+                UNROLL
+                for (int element = 0; element < 2; ++element) {
+                    u_rows[element + 24] = part_2[element];
+                }
+            } else {
+                UNROLL
+                for (int column = 0; column < 2; ++column) {
+                    const Index place_j = first_j + column;
+                    u_rows[column + 24] = within(row_read, H) && within(place_j, W)
+                        ? u[row_read * u_stride_0 + place_j] : 0.0f;
+                }
+            }
+        }
+    }
+}
+
 KERNEL(32) heat(
     In<float> u, Index u_stride_0,
     In<float> c,
@@ -20,68 +124,9 @@ KERNEL(32) heat(
     const Index tile_j = block % blocks_j * 56;
     const int lane = thread;
     const Index first_j = tile_j + lane * 2 - 4;
-    float u_rows[24];
-    UNROLL
-    for (int held = 0; held < 24; ++held) {
-        u_rows[held] = float();
-    }
-    float c_held[1];
-    c_held[0] = c[0];
-    const Index rows = H - tile_i + 8 < 24 ? H - tile_i + 8 : 24;
-    for (int walked = 0; walked < rows; walked += 3) {
-        UNROLL
-        for (int turn = 0; turn < 3; ++turn) {
-            const Index row = tile_i + walked + turn - 4;
-            UNROLL
-            for (int held = 0; held < 22; ++held) {
-                u_rows[held] = u_rows[held + 2];
-            }
-            UNROLL
-            for (int column = 0; column < 2; ++column) {
-                const Index place_j = first_j + column;
-                u_rows[column + 4] = within(row, H) && within(place_j, W)
-                    ? u[row * u_stride_0 + place_j] : 0.0f;
-            }
-            UNROLL
-            for (int step = 1; step < 4; ++step) {
-                const Index place_i = row - step;
-                UNROLL
-                for (int column = 0; column < 2; ++column) {
-                    const Index place_j = first_j + column;
-                    const float beside = (column + 63) / 2 == 32
-                        ? u_rows[step * 6 + (column + 63) % 2 - 4]
-                        : shuffle(0xffffffffu, u_rows[step * 6 + (column + 63) % 2 - 4],
-                        lane + (column + 63) / 2 - 32, 32);
-                    const float beside_2 = (column + 65) / 2 == 32
-                        ? u_rows[step * 6 + (column + 65) % 2 - 4]
-                        : shuffle(0xffffffffu, u_rows[step * 6 + (column + 65) % 2 - 4],
-                        lane + (column + 65) / 2 - 32, 32);
-                    const float made = u_rows[step * 6 + column - 4]
-                        + c_held[0] * (u_rows[step * 6 + column - 6] + u_rows[step * 6 + column - 2] + beside
-                        + beside_2 - 4.0f * u_rows[step * 6 + column - 4]);
-                    u_rows[step * 6 + column + 4] = within(place_i, H) && within(place_j, W) ? made : 0.0f;
-                }
-            }
-            const Index place_i = row - 4;
-            if (place_i >= tile_i && place_i < tile_i + 16 && place_i < H) {
-                UNROLL
-                for (int column = 0; column < 2; ++column) {
-                    const Index place_j = first_j + column;
-                    const float beside_3 = (column + 63) / 2 == 32
-                        ? u_rows[(column + 63) % 2 + 20]
-                        : shuffle(0xffffffffu, u_rows[(column + 63) % 2 + 20], lane + (column + 63) / 2 - 32,
-                        32);
-                    const float beside_4 = (column + 65) / 2 == 32
-                        ? u_rows[(column + 65) % 2 + 20]
-                        : shuffle(0xffffffffu, u_rows[(column + 65) % 2 + 20], lane + (column + 65) / 2 - 32,
-                        32);
-                    if (within(lane * 2 + column - 4, 56) && place_j < W) {
-                        v[place_i * v_stride_0 + place_j] = u_rows[column + 20]
-                            + c_held[0] * (u_rows[column + 18] + u_rows[column + 22] + beside_3
-                            + beside_4 - 4.0f * u_rows[column + 20]);
-                    }
-                }
-            }
-        }
+    if (tile_i - 13 >= 0 && tile_i + 26 <= H && tile_j - 4 >= 0 && tile_j + 60 <= W) {
+        heat_stream<true>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, lane, first_j);
+    } else {
+        heat_stream<false>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, lane, first_j);
     }
 }

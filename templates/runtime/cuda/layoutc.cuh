@@ -88,6 +88,27 @@ template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
 template <int N, class T> DEVICE Pack<T, N> load(const T* from) {
     return *reinterpret_cast<const Pack<T, N>*>(from);
 }
+// The same, sent where it is written: what is read turns later stays on its way as long.
+template <int N, class T> DEVICE Pack<T, N> load_here(const T* from) {
+    Pack<T, N> value;
+    if constexpr (sizeof(value) == 16) {
+        uint4 bits;
+        asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w) : "l"(from));
+        memcpy(&value, &bits, sizeof(value));
+    } else if constexpr (sizeof(value) == 8) {
+        uint2 bits;
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(bits.x), "=r"(bits.y) : "l"(from));
+        memcpy(&value, &bits, sizeof(value));
+    } else if constexpr (sizeof(value) == 4) {
+        unsigned bits;
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(bits) : "l"(from));
+        memcpy(&value, &bits, sizeof(value));
+    } else {
+        value = load<N>(from);
+    }
+    return value;
+}
 // 16 bytes of an input, never split nor moved out of a loop: what fills a long loop's registers stays in it.
 template <int N, class T> DEVICE Pack<T, N> load_whole(const T* from) {
     static_assert(sizeof(T) * N == 16, "a whole access is of 16 bytes");
