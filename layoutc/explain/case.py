@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from layoutc.index import Binary, Call, Expr, Int, Name
 from layoutc.plan.nodes import Pass, Plan, Storage, WorkspaceArgument
 from layoutc.plan.redistributed import DealtAccess
+from layoutc.resolve.binding import tensor_shape
 from layoutc.resolve.program import Equation, Kernel, Stage, Tensor
 
 Column = NDArray[np.int64]
@@ -85,6 +86,16 @@ class Case:
     def counts(self, extents: Mapping[str, int]) -> tuple[int, ...]:
         """Per index how many outputs there are."""
         return tuple(max(n.at(extents), 0) for n in self.one.extents)
+
+    def lengths(self, extents: Mapping[str, int]) -> dict[str, int]:
+        """Outputs along each of the spec's indices."""
+        equation = self.equations[0]
+        output = next(t for t in self.kernel.outputs if t.name == equation.output)
+        return dict(zip(equation.indices, tensor_shape(output, extents), strict=True))
+
+    def comes_by_steps(self, held: Storage) -> bool:
+        """Whether a tensor waits as the elements of the steps of a product, which are no box of it."""
+        return held.where == "shared" and held.axes is None and bool(self.one.chunks)
 
     def blocks(self, extents: Mapping[str, int]) -> tuple[int, ...]:
         """Per index how many blocks there are."""

@@ -112,6 +112,10 @@ def _range(case: Case, c: Chunk) -> int | None:
 
 def _over_chunks(case: Case, s: Storage) -> int | None:
     """Elements of a box, all chunks together."""
+    if case.comes_by_steps(s):
+        ranges = [_range(case, c) for c in case.one.chunks]
+        chunks = prod(-(-n // c.size) for n, c in zip(ranges, case.one.chunks, strict=True) if n is not None)
+        return None if None in ranges else chunks * prod(s.extents)
     lengths = _lengths(case, s.axes or ())
     if lengths is None:
         return None

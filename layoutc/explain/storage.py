@@ -38,6 +38,8 @@ def box_of(footprint: Footprint | None, case: Case) -> tuple[int, ...] | None:
     if footprint is None or footprint.axes is None:
         return None
     sizes = case.one.sizes
+    if any(a.index is not None and a.index not in sizes for a in footprint.axes):
+        return None         # outputs that are counted through several indices lie in no box
     return tuple(a.extent(sizes[a.index] if a.index is not None else 1) for a in footprint.axes)
 
 

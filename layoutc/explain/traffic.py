@@ -55,7 +55,7 @@ class _Reads:
     def __init__(self, case: Case) -> None:
         assert case.extents is not None
         self.case, self.extents = case, case.extents
-        self.counts = dict(zip(case.one.indices, case.counts(self.extents), strict=True))
+        self.counts = case.lengths(self.extents)
         self.blocks = dict(zip(case.one.indices, case.blocks(self.extents), strict=True))
         self.tiles = case.one.sizes
         chunks = case.chunks(self.extents)
@@ -90,6 +90,8 @@ class _Reads:
         held = self.case.held(tensor.name) or next((s for s in self.case.streamed if s.tensor == tensor.name), None)
         if held is None:
             return self._from_memory(tensor, shape) if self.case.one.fusing is None else None
+        if self.case.comes_by_steps(held):
+            return self._by_steps(tensor, shape)
         match held.where:
             case "constant":
                 return prod(shape)
@@ -100,6 +102,15 @@ class _Reads:
             return boxes
         beyond = _total(self._beyond(tensor, held, taps, shape) for taps in self.through.get(tensor.name, []))
         return None if beyond is None else boxes + beyond
+
+    def _by_steps(self, tensor: Tensor, shape: Shape) -> int | None:
+        """Reads of a product: each block makes those of its own side, once for all outputs of the other."""
+        untiled = self._untiled(tensor, shape)
+        moved = {a.index for taps in self.through.get(tensor.name, []) for a in taps.axes or ()}
+        others = [(g, name) for g, name in zip(self.case.one.groups, self.case.one.indices, strict=True)
+                  if moved.isdisjoint(g)]
+        made = prod(self.counts[i] for g, _ in others for i in g)
+        return None if untiled is None else untiled // max(made, 1) * prod(self.blocks[name] for _, name in others)
 
     # ---- reads from memory
 

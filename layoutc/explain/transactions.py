@@ -40,8 +40,12 @@ def transactions(case: Case, tensor: Tensor, lanes: int, transaction: int) -> tu
     its first read as written. A full warp has ``lanes`` threads, all with an element inside the tensor; where there
     is none, the fullest counts (a block may be smaller than a warp). The tensor begins at a sector's start and is
     contiguous, or has the strides that the kernel insists on; where extents are not known, so does each of its rows.
-    None for what comes with the launch (constant memory) and for subscripts that are not affine.
+    None for what comes with the launch (constant memory), for subscripts that are not affine, and for what a product
+    brings step by step or counts through several indices.
     """
+    held = case.held(tensor.name)
+    if any(len(g) > 1 for g in case.one.groups) or (held is not None and case.comes_by_steps(held)):
+        return None, None
     extents = case.extents if case.extents is not None else dict.fromkeys(case.kernel.extents, ANY_EXTENT)
     warp = _first_full_warp(_accesses(case, tensor, extents), lanes)
     if warp is None:

@@ -165,6 +165,11 @@ class Frame:
         return tuple(", ".join(line) for line in lines.values())
 
     @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """What is given for the parameters, in their order."""
+        return tuple(argument for argument, *_ in self._arguments)
+
+    @property
     def parameter_names(self) -> tuple[str, ...]:
         """In their order."""
         return tuple(name for *_, name in self._arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layoutc.plan.nodes import Pass, Storage
+from layoutc.plan.nodes import THROUGH, Pass, Storage
 from layoutc.plan.redistributed import DealtAccess
 from layoutc.resolve.program import Kernel, Schedule
 
@@ -12,7 +12,7 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
     name = "chosen by the compiler" if schedule is None else plain(schedule.name or "default")
     lines = [f"{plain(kernel.name)}, schedule: {name}"]
     for one in passes:
-        tile = ", ".join(f"{plain(i)} {size}" for i, size in one.sizes.items()) or "one output"
+        tile = ", ".join(f"{_together(i)} {size}" for i, size in one.sizes.items()) or "one output"
         lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "
                      f"{one.items} output{'s' if one.items > 1 else ''} each, {one.layout}")
         lines += one.notes
@@ -44,6 +44,10 @@ def _dealt(access: DealtAccess) -> str:
     after = "" if access.move is None else f", {'then by' if access.verb == 'load' else 'after'} {access.function.name}"
     done = "loaded" if access.verb == "load" else "stored"
     return f"{plain(access.tensor)}: {done} as {access.layout}{after}"
+
+
+def _together(name: str) -> str:
+    return f" {THROUGH} ".join(map(plain, name.split(THROUGH)))
 
 
 def plain(name: str) -> str:

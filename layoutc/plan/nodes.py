@@ -14,6 +14,7 @@ from layoutc.resolve.program import Kernel, Schedule
 from layoutc.resolve.types import Type
 
 ASYNCHRONOUS_FROM = 80      # compute capability, in tenths
+THROUGH = "×"               # between the names of indices that are counted through as one, the last fastest
 
 if TYPE_CHECKING:
     from layoutc.plan.fusing import Fusing
@@ -173,7 +174,7 @@ class Pass:
 
     entry: str                          # its name in the text
     outputs: tuple[str, ...]
-    indices: tuple[str, ...]            # the spec's names
+    indices: tuple[str, ...]            # the spec's names; several counted through as one are joined by THROUGH
     extents: tuple[Expr, ...]           # of the indices, over the spec's extent names
     tile: tuple[int, ...]               # outputs a block makes, per index
     threads: int                        # a block
@@ -199,6 +200,11 @@ class Pass:
     cost: float = 0.0                   # in the units of ``layoutc.plan.cost``
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The indices that are counted through together."""
+        return tuple(tuple(name.split(THROUGH)) for name in self.indices)
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -77,14 +77,17 @@ def sizes_along(extent: str, kernel: Kernel, plan: Plan) -> set[int]:
 
 def _of_pass(extent: str, kernel: Kernel, one: Pass) -> set[int]:
     output = next(t for t in kernel.outputs if t.name == one.outputs[0])
-    found = {size for n, size in zip(output.extents, one.tile, strict=True) if extent in extents_in(n)}
+    indices = next(e.indices for e in kernel.equations if e.output == output.name)
+    lengths = dict(zip(indices, output.extents, strict=True))
+    found = {round(size ** (1 / len(group))) for group, size in zip(one.groups, one.tile, strict=True)
+             for i in group if extent in extents_in(lengths[i])}
     measured = {t.name: t.extents for t in kernel.inputs}
     found |= {c.size for c in one.chunks if extent in extents_in(c.high) | extents_in(c.low)}
     sizes = one.sizes
     for footprint in one.footprints:
         for number, axis in enumerate(footprint.axes or ()):
             if footprint.tensor in measured and extent in extents_in(measured[footprint.tensor][number]):
-                box = axis.extent(sizes[axis.index]) if axis.index is not None else 1
+                box = axis.extent(sizes.get(axis.index, 1)) if axis.index is not None else 1
                 found |= {-axis.low, axis.high, axis.high - axis.low + 1, box}
     if one.lanes is not None and any(extent in extents_in(end) for end in _ends(kernel)):
         found |= {one.lanes.vector, one.lanes.threads * one.lanes.vector, one.lanes.share}

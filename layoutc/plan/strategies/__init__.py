@@ -8,14 +8,15 @@ from layoutc.plan.strategies.columns import Columns
 from layoutc.plan.strategies.contraction import Contraction
 from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.strategies.product import Product
 from layoutc.plan.strategies.rows import Rows
 from layoutc.plan.strategies.streamed import Streamed
 from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.turned import Turned
 from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused | Streamed | Window | Turned | Rows | Columns | Contraction
-STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Turned, Rows, Columns, Contraction)
+Strategy = Tile | Fused | Streamed | Window | Turned | Rows | Columns | Contraction | Product
+STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Turned, Rows, Columns, Contraction, Product)
 FUSING: tuple[type[Strategy], ...] = (Fused, Streamed)      # that make several steps a launch
 MARCHING: tuple[type[Strategy], ...] = (Window,)
 

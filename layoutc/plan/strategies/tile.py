@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Self
 
-from layoutc.index import Expr, Int, Name, dot, every
+from layoutc.index import Expr, Int, Name
 from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.choose import Chooser
 from layoutc.plan.chunk_loop import emit_chunks
@@ -18,18 +18,16 @@ from layoutc.plan.chunks import CannotChunkError
 from layoutc.plan.cost import cost_of, nominal_outputs
 from layoutc.plan.dealt import begin_stores, finish_stores
 from layoutc.plan.frame import Choice, Frame
-from layoutc.plan.items import ItemPlace, place_of_item, valid
+from layoutc.plan.items import ItemPlace, place_of_item
 from layoutc.plan.loading import emit_when
 from layoutc.plan.names import Names
 from layoutc.plan.nearest import nearest_tile
 from layoutc.plan.nodes import Pass, Signature
+from layoutc.plan.outputs import emit_run, emit_values
 from layoutc.plan.redistributed import with_moves
-from layoutc.plan.steps import Assign, Do, Either, Function, Loop, Variable, When
+from layoutc.plan.steps import Function, Loop
 from layoutc.plan.strategies.nodes import Made, Work
-from layoutc.plan.values import Element, Operation, Text, c_type, store
-from layoutc.plan.values import Function as Called
-from layoutc.plan.values import Variable as Held
-from layoutc.resolve.program import Equation, Kernel, Schedule
+from layoutc.resolve.program import Kernel, Schedule
 
 UNROLLED_ITEMS = 16     # outputs of a thread that are written out
 
@@ -114,10 +112,10 @@ def emit_outputs(frame: Frame, known: ItemPlace | None = None) -> None:
     with frame.lowering.block() as body:
         frame.lowering.emit(*(place.steps if known is None else ()))
         if vector > 1:
-            _emit_run(frame, place.at, place.tests, element, vector)
+            emit_run(frame, place.at, place.tests, element, vector)
         else:
             with frame.lowering.block() as made:
-                _emit_values(frame, place.at)
+                emit_values(frame, place.at)
             emit_when(frame, place.valid, made)
     if rounds > 1:
         in_registers = any(s.where == "registers" for s in frame.choice.storage) or bool(frame.stores)
@@ -127,63 +125,3 @@ def emit_outputs(frame: Frame, known: ItemPlace | None = None) -> None:
     else:
         frame.lowering.emit(*body)
     finish_stores(frame)
-
-
-def _emit_values(frame: Frame, at: tuple[Expr, ...]) -> None:
-    """Every equation at one output, into memory or where it waits to be stored."""
-    for equation, value in _values(frame, at):
-        frame.lowering.emit(Assign(_element(frame, equation, at), value))
-
-
-def _values(frame: Frame, at: tuple[Expr, ...]) -> list[tuple[Equation, Text]]:
-    env = {**frame.extents, **dict(zip(frame.indices, at, strict=True))}
-    out = []
-    for equation in frame.choice.equations:
-        type = frame.output(equation).type
-        out.append((equation, store(frame.lowering.value(equation.value, env), type)))
-    return out
-
-
-def _position(frame: Frame, equation: Equation, at: tuple[Expr, ...]) -> Expr:
-    return dot(at, frame.place_of(equation.output).strides)
-
-
-def _element(frame: Frame, equation: Equation, at: tuple[Expr, ...]) -> Element:
-    waiting = frame.targets.get(equation.output)
-    return waiting or Element(frame.place_of(equation.output).array, _position(frame, equation, at))
-
-
-# ---- runs of neighbouring outputs, stored as vectors
-
-
-def _emit_run(frame: Frame, at: tuple[Expr, ...], tests: list[Expr], element: Expr, vector: int) -> None:
-    """The values of a run into registers, then one store an output where the run is whole and aligned."""
-    *outer, first = at
-    each = (*outer, first + element)
-    runs = {e.output: frame.names.take(f"{frame.arrays[e.output]}_run") for e in frame.choice.equations}
-    for e in frame.choice.equations:
-        pack = f"Pack<{c_type(frame.output(e).type)}, {vector}>"
-        frame.lowering.emit(Variable(pack, runs[e.output], Called(pack, ())))
-    with frame.lowering.block() as body:
-        with frame.lowering.block() as made:
-            for equation, value in _values(frame, each):
-                frame.lowering.emit(Assign(Element(runs[equation.output], element), value))
-        emit_when(frame, every((*tests, *valid(frame, each))), made)
-    frame.lowering.emit(Loop(True, "int", str(element), Int(0), Int(vector), tuple(body)))
-    whole = every((*tests, *valid(frame, (*outer, first + (vector - 1)))))
-    for e in frame.choice.equations:
-        _emit_store(frame, e, at, each, runs[e.output], whole, every((*tests, *valid(frame, each))), vector)
-
-
-def _emit_store(
-    frame: Frame, equation: Equation, at: tuple[Expr, ...], each: tuple[Expr, ...], run: str, whole: Expr,
-    valid: Expr, vector: int,
-) -> None:
-    element = each[-1] - at[-1]
-    single = Assign(_element(frame, equation, each), Element(run, element))
-    singles = Loop(True, "int", str(element), Int(0), Int(vector), (When(valid, (single,)),))
-    if frame.vector_of(equation.output) < vector:
-        frame.lowering.emit(singles)
-        return
-    place = Operation("+", Held(frame.place_of(equation.output).array), _position(frame, equation, at))
-    frame.lowering.emit(Either(whole, (Do(Called("store", (place, Held(run)))),), (singles,)))

@@ -1,0 +1,180 @@
+"""How a sum of products is divided: outputs of a block and of a thread, lanes of a warp, steps of a chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, prod
+
+from layoutc.index import Expr
+from layoutc.plan.chunks import Chunk
+from layoutc.plan.products.shape import Factor, Product
+from layoutc.resolve.program import Binder, Const
+
+WARP = 32
+ACCESS_BYTES = 16
+SIDE = 128              # outputs of a block along a side at most, where the other has as many
+BLOCK_BYTES = 32768     # that the sums of a block take in registers at most: three blocks share a multiprocessor
+ITEMS = {4: (8, 8), 8: (8, 4)}      # outputs of a thread along rows and columns, by the bytes of an element
+ROW_LANES = 4           # lanes of a warp along the rows
+LEAST_STEPS, MOST_STEPS = 16, 32    # of a chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Outputs along one side of a block's tile, and who makes them."""
+
+    outputs: int
+    lanes: int          # of a warp, neighbours along it
+    items: int          # of a thread
+    vector: int         # elements of its factor that lie side by side in shared memory, along the side or the sum
+    along: bool         # along the side; else along the sum
+    pitch: int          # elements from one row in shared memory to the next
+
+    @property
+    def warps(self) -> int:
+        """Of the block."""
+        return self.outputs // (self.lanes * self.items)
+
+    def first(self, warp: Expr, lane: Expr) -> Expr:
+        """The place of a thread's first item, by the number of its warp and of its lane along the side."""
+        return warp * (self.lanes * self.items) + lane * (self.vector if self.along else 1)
+
+    def after(self, item: Expr) -> Expr:
+        """How far an item lies from the first: vectors along the side, else one by one between those of other lanes."""
+        if not self.along:
+            return item * self.lanes
+        return item // self.vector * (self.lanes * self.vector) + item % self.vector
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A chunk of the sum: ``outer`` indices have one value in it, ``chunk`` some, ``inner`` all of theirs."""
+
+    outer: tuple[Chunk, ...]
+    chunk: Chunk
+    inner: tuple[Binder, ...]
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All indices that are walked."""
+        return (*self.outer, self.chunk)
+
+    @property
+    def each(self) -> int:
+        """Steps for one value of the chunked index."""
+        return prod(b.count or 0 for b in self.inner)
+
+    @property
+    def count(self) -> int:
+        """Steps of a whole chunk."""
+        return self.chunk.size * self.each
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """All that is decided of a product."""
+
+    rows: Side
+    columns: Side
+    steps: Steps
+    vector: int         # steps that are taken together
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return self.rows.warps * self.columns.warps * WARP
+
+    @property
+    def items(self) -> int:
+        """Outputs of a thread."""
+        return self.rows.items * self.columns.items
+
+    @property
+    def run(self) -> int:
+        """Outputs side by side that a thread makes."""
+        return self.columns.vector if self.columns.along else 1
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Rows and columns."""
+        return self.rows, self.columns
+
+    def first(self, thread: Expr) -> tuple[Expr, Expr]:
+        """Where a thread's outputs begin, along the rows and along the columns.
+
+        Neighbouring lanes differ in their rows alone, and every second ones in their columns alone: of a load of 16
+        bytes, halves of a warp are served at once where either pairs of neighbours or every second ones read the same.
+        """
+        warp, lane = thread // WARP, thread % WARP
+        beside = min(self.rows.lanes, 2)
+        row = lane % beside + lane // (beside * self.columns.lanes) * beside
+        column = lane // beside % self.columns.lanes
+        return (self.rows.first(warp // self.columns.warps, row),
+                self.columns.first(warp % self.columns.warps, column))
+
+    def size(self, side: Side) -> int:
+        """Elements of one buffer of a side's factor."""
+        return side.pitch * (self.steps.count if side.along else side.outputs)
+
+
+def divide(product: Product, rows: int, columns: int) -> Division | str:
+    """The division for about so many rows and columns, or why they are too few."""
+    bytes = max(f.type.bytes for f in product.factors)
+    high, wide = _tile(_power_of_two(rows), _power_of_two(columns), bytes)
+    if high * wide < WARP:
+        return "the outputs are too few for factors to serve many of them"
+    row_lanes = min(max(ROW_LANES, WARP // wide), high)
+    lanes = (row_lanes, WARP // row_lanes)
+    steps = steps_of(product)
+    vector = gcd(ACCESS_BYTES // bytes, steps.count)
+    sides = [_side(f, n, lane, min(most, n // lane), steps, vector)
+             for f, n, lane, most in zip(product.factors, (high, wide), lanes, ITEMS[bytes], strict=True)]
+    return Division(sides[0], sides[1], steps, vector)
+
+
+def _tile(rows: int, columns: int, bytes: int) -> tuple[int, int]:
+    """Powers of two, no larger than the outputs need: what one side lacks the other may have."""
+    most = BLOCK_BYTES // bytes
+    high, wide = min(rows, SIDE), min(columns, SIDE)
+    while high * wide > most:
+        high, wide = (high // 2, wide) if high > wide else (high, wide // 2)
+    return high, wide
+
+
+def _side(f: Factor, outputs: int, lanes: int, items: int, steps: Steps, vector: int) -> Side:
+    if f.runs_along_side:
+        return Side(outputs, lanes, items, gcd(ACCESS_BYTES // f.type.bytes, items), True, outputs)
+    pitch = steps.count if steps.count // vector % 2 else steps.count + vector      # lanes apart are banks apart
+    return Side(outputs, lanes, items, vector, False, pitch)
+
+
+def steps_of(product: Product) -> Steps:
+    """The longest run of the last indices that a chunk has whole, and some values of the one before them."""
+    binders = product.reduce.binders
+    each, number = 1, len(binders) - 1
+    while number > 0 and (count := binders[number].count) is not None and 0 < each * count < LEAST_STEPS:
+        each, number = each * count, number - 1
+    outer = tuple(Chunk(b.name, 1, b.low, b.high) for b in binders[:number])
+    chunked = binders[number]
+    return Steps(outer, Chunk(chunked.name, _values(chunked, each), chunked.low, chunked.high), binders[number + 1:])
+
+
+def _values(b: Binder, each: int) -> int:
+    """Values of the chunked index: about enough for a chunk, steps in whole vectors, a divisor of all if there is."""
+    most = max(MOST_STEPS // each, 1)
+    if b.count is not None and 0 < b.count * each <= LEAST_STEPS:
+        return b.count
+    found = [n for n in range(1, most + 1) if b.count is None or b.count == 0 or b.count % n == 0]
+    if each * max(found) < LEAST_STEPS:
+        found = list(range(1, most + 1))
+    return min(found, key=lambda n: (n * each < LEAST_STEPS // 2, -gcd(n * each, 4), abs(n * each - LEAST_STEPS)))
+
+
+def begins_at_multiples_of(steps: Steps) -> int:
+    """A number that divides the first value of the chunked index in every chunk."""
+    low = steps.chunk.low
+    return gcd(steps.chunk.size, int(low.value)) if isinstance(low, Const) else 1
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()
