@@ -163,6 +163,8 @@ template <class I, class N> DEVICE lc::Whole<I, N> nearest(I i, N n) {
 template <class I, class N> DEVICE lc::Whole<I, N> reflect(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
+    const T once = T(i) < T(0) ? T(-1) - T(i) : T(n) - T(1) - (T(i) - T(n));     // within one period: no division
+    if (within(once, n)) return once;
     const T at = floor_mod(T(i), T(n));
     return floor_div(T(i), T(n)) % T(2) == T(0) ? at : T(n) - T(1) - at;
 }
@@ -171,12 +173,17 @@ template <class I, class N> DEVICE lc::Whole<I, N> mirror(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T last = T(n) - T(1);
+    const T once = T(i) < T(0) ? neg(T(i)) : last - (T(i) - last);
+    if (within(once, n)) return once;
     const T at = floor_mod(T(i), last);              // 0 for n = 1, as is the answer
     return floor_div(T(i), last) % T(2) == T(0) ? at : last - at;
 }
 // b c d | a b c d | a b c
 template <class I, class N> DEVICE lc::Whole<I, N> wrap(I i, N n) {
-    return within(i, n) ? lc::Whole<I, N>(i) : floor_mod(i, n);
+    using T = lc::Whole<I, N>;
+    if (within(i, n)) return T(i);
+    const T once = T(i) < T(0) ? T(i) + T(n) : T(i) - T(n);
+    return within(once, n) ? once : floor_mod(i, n);
 }
 
 // ---- f16 and bf16 hold numbers; arithmetic on them is done in float ------------------------------------------

@@ -1,6 +1,7 @@
 // transpose, schedule: chosen by the compiler
-// y: tile i 64, j 64; 256 threads, 16 outputs each, ((4,8,4,2),(4,4)):((4,256,16,2048),(1,64))
+// y: tile i 64, j 64; 256 threads, 16 outputs each, ((16,16),(4,4)):((4,256),(1,64))
 // x: 4 x 4 in registers; halo j [0, 0], i [0, 0]
+// shared memory: 16384 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -11,6 +12,7 @@ DEVICE void transpose_walk(
     In<float> x, Index x_stride_0,
     Out<float> y, Index y_stride_0,
     Index W, Index H,
+    Shared<float> y_tile,
     Index first_i, Index j
 ) {
     float x_row[16];
@@ -44,27 +46,17 @@ DEVICE void transpose_walk(
     }
     UNROLL_BY(4)
     for (int row = 0; row < 4; ++row) {
-        const Index i = first_i + row;
         float y_row[4];
         UNROLL
         for (int item = 0; item < 4; ++item) {
             y_row[item] = x_row[item * 4 + row];
         }
-        if (interior || i < H && j + 3 < W) {
-            Pack<float, 4> part = Pack<float, 4>();
-            UNROLL
-            for (int k = 0; k < 4; ++k) {
-                part[k] = y_row[k];
-            }
-            store(y + (i * y_stride_0 + j), part);
-        } else {
-            UNROLL
-            for (int item = 0; item < 4; ++item) {
-                if (i < H && j + item < W) {
-                    y[i * y_stride_0 + j + item] = y_row[item];
-                }
-            }
+        Pack<float, 4> part = Pack<float, 4>();
+        UNROLL
+        for (int k = 0; k < 4; ++k) {
+            part[k] = y_row[k];
         }
+        store(y_tile + row * 64, part);
     }
 }
 
@@ -78,11 +70,34 @@ KERNEL(256) transpose(
     const Index blocks_j = (W + 63) / 64;
     const Index tile_i = block / blocks_j * 64;
     const Index tile_j = block % blocks_j * 64;
-    const Index first_i = tile_i + thread / 128 * 32 + thread / 4 % 8 * 4;
-    const Index j = tile_j + thread % 4 * 4 + thread / 32 % 4 * 16;
-    if (first_i + 4 <= H && tile_j + 64 <= W) {
-        transpose_walk<true>(x, x_stride_0, y, y_stride_0, W, H, first_i, j);
+    SHARED(float, y_tile, 64 * 64);
+    const Index first_i = tile_i + thread % 16 * 4;
+    const Index j = tile_j + thread / 16 * 4;
+    const bool interior = tile_i + 64 <= H && tile_j + 64 <= W;
+    if (interior) {
+        transpose_walk<true>(x, x_stride_0, y, y_stride_0, W, H,
+            y_tile + (thread % 16 * 256 + ((thread / 16) ^ (thread % 16)) * 4), first_i, j);
     } else {
-        transpose_walk<false>(x, x_stride_0, y, y_stride_0, W, H, first_i, j);
+        transpose_walk<false>(x, x_stride_0, y, y_stride_0, W, H,
+            y_tile + (thread % 16 * 256 + ((thread / 16) ^ (thread % 16)) * 4), first_i, j);
+    }
+    __syncthreads();
+
+    UNROLL
+    for (int row_2 = 0; row_2 < 4; ++row_2) {
+        const Index i_stored = tile_i + row_2 + thread / 16 * 4;
+        const Index j_stored = tile_j + thread % 16 * 4;
+        const Pack<float, 4> y_row_2 = load<4>(y_tile
+            + (thread / 16 * 256 + row_2 * 64 + ((thread % 16) ^ (thread / 16)) * 4));
+        if (interior || i_stored < H && j_stored + 3 < W) {
+            store(y + (i_stored * y_stride_0 + j_stored), y_row_2);
+        } else {
+            UNROLL
+            for (int item = 0; item < 4; ++item) {
+                if (i_stored < H && j_stored + item < W) {
+                    y[i_stored * y_stride_0 + j_stored + item] = y_row_2[item];
+                }
+            }
+        }
     }
 }

@@ -10,13 +10,14 @@ from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.product import Product
 from layoutc.plan.strategies.rows import Rows
+from layoutc.plan.strategies.staged import Staged
 from layoutc.plan.strategies.streamed import Streamed
 from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.turned import Turned
 from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused | Streamed | Window | Turned | Rows | Columns | Contraction | Product
-STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Turned, Rows, Columns, Contraction, Product)
+Strategy = Tile | Fused | Streamed | Window | Staged | Turned | Rows | Columns | Contraction | Product
+STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Staged, Turned, Rows, Columns, Contraction, Product)
 FUSING: tuple[type[Strategy], ...] = (Fused, Streamed)      # that make several steps a launch
 MARCHING: tuple[type[Strategy], ...] = (Window,)
 

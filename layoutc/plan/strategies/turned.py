@@ -6,14 +6,14 @@ output's. Lanes stand so that both sides move whole sectors. Transposes, and rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.window.cost import cost_of_walk
-from layoutc.plan.window.shape import Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.shape import WARP, Knobs, Shape, columns_of, shape_of
 from layoutc.plan.window.walk import write_walk
 from layoutc.resolve.program import Const
 
@@ -54,8 +54,21 @@ def _shape(work: Work) -> Shape | str:
         if isinstance(made, str):
             why = made
         elif any(b.turned for b in made.bands):
-            return made
+            return _exchanged(work, made) or made
     return why
+
+
+def _exchanged(work: Work, shape: Shape) -> Shape | None:
+    """The block whose outputs change hands, where all that it reads lies along the other index."""
+    alone = all(b.turned for b in shape.bands) and not shape.apart
+    if not alone or shape.knobs.across != shape.knobs.down:
+        return None
+    made = shape_of(work, shape.walked, replace(shape.knobs, exchanged=True, lanes=WARP))
+    if isinstance(made, str):
+        return None
+    outputs = {e.output for e in work.equations}
+    waiting = made.outputs * sum(t.type.bytes for t in work.kernel.outputs if t.name in outputs)
+    return made if waiting + made.shared_bytes <= work.target.shared_bytes else None
 
 
 def _knobs(work: Work, walked: str) -> Knobs:

@@ -10,9 +10,12 @@ from layoutc.plan.cost import busy, nominal_outputs
 from layoutc.plan.halo import Accesses
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.length import UNKNOWN_RANGE
-from layoutc.plan.window.shape import Shape, lines_of
+from layoutc.plan.window.shape import WARP, Shape, lines_of
 
 MOST_ROWS = 8           # of a thread, that are looked at
+REGISTERS = 65536       # of 32 bits, a multiprocessor
+OVERHEAD = 16           # registers of a thread that hold places and counters
+HIDING = 24             # warps of a multiprocessor that hide the way of rows that come one after the other
 
 
 def _touched(work: Work, shape: Shape, tensor: str) -> float:
@@ -71,4 +74,21 @@ def cost_of_walk(work: Work, shape: Shape) -> float:
         if tensor not in held and tensor in types:
             bytes += (found.reads or UNKNOWN_RANGE) * types[tensor].bytes
     outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
-    return outputs * bytes / busy(outputs)      # a thread's rows are on their way together
+    return outputs * bytes * _waiting(shape) / busy(outputs)      # a thread's rows are on their way together
+
+
+def _waiting(shape: Shape) -> float:
+    """How much longer a walk in turns takes where registers leave room for few warps."""
+    if shape.knobs.turns == 0:
+        return 1.0
+    return max(1.0, HIDING * WARP * (shape.registers + OVERHEAD) / REGISTERS)
+
+
+def cost_of_staged(work: Work, shape: Shape) -> float:
+    """Bytes of the rows that a block brings, those that blocks have in common taken twice."""
+    source, _ = shape.bands
+    made = shape.knobs.rows * shape.knobs.down
+    rows = made + source.high - source.taken_from
+    bytes = rows / made * prod(lines_of(shape, source)) / (WARP * shape.knobs.columns) * source.type.bytes
+    outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
+    return outputs * bytes / busy(outputs)

@@ -62,6 +62,17 @@ def with_bands(made: Pass, kernel: Kernel, equations: tuple[Equation, ...], shap
     return replace(made, storage=storage, masks=masks)
 
 
+def with_staged(made: Pass, kernel: Kernel, equations: tuple[Equation, ...], shape: Shape) -> Pass:
+    """The pass with the box that a block shares, and the rows of the let that threads hold."""
+    source, let = shape.bands
+    found = shape.found[source.tensor]
+    tile = dict(zip(shape.indices, shape.tile, strict=True))
+    box = tuple(a.extent(tile[a.index] if a.index is not None else 1) for a in found.axes or ())
+    storage = (*made.storage, Storage(source.tensor, "shared", source.type, box, found.axes), _storage(let, shape))
+    masks = masks_of(kernel, equations, made.extents, made.tile, made.footprints, storage)
+    return replace(made, storage=storage, masks=masks)
+
+
 def _storage(band: Band, shape: Shape) -> Storage:
     held = [band.depth if n == band.walked else band.extent(n) for n in range(len(band.axes))]
     passing, axes = list(held), list(band.axes)

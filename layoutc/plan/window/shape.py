@@ -37,6 +37,7 @@ class Knobs:
     ring: int = 0           # rows on their way in shared memory, in place of that
     turns: int = 0          # rows written out together; 0: all
     turned: bool = False    # whether rows that lie along a tensor's last axis are taken at once
+    exchanged: bool = False     # whether threads read along the walked index and store along the last one
     lanes: int = WARP       # of a warp along the last index; the others along the walked one
     ring_of_any: bool = False   # whether rows may come through shared memory in accesses of fewer bytes
     most_vector: int = 0    # elements an access moves at most, where the schedule says so
@@ -94,6 +95,11 @@ class Shape:
         knobs = self.knobs
         sizes = {self.walked: knobs.rows * knobs.down, self.lined: knobs.columns * knobs.across}
         return tuple(knobs.beside if i == self.beside else sizes.get(i, 1) for i in self.indices)
+
+    @property
+    def outputs(self) -> int:
+        """Of a block, an equation."""
+        return prod(self.tile)
 
     @property
     def threads(self) -> int:

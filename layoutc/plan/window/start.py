@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from layoutc.index import TRUE, Binary, Expr, Int, Name, compare, every, terms
 from layoutc.plan.steps import Do, Either, Function, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable
+from layoutc.plan.window.exchange import first_slot, readers, store_exchanged
 from layoutc.plan.window.ring import part_of_ring
 from layoutc.plan.window.shape import WARP, Shape
-from layoutc.plan.window.state import Walk
+from layoutc.plan.window.state import INTERIOR, Walk
 
 
 def kernel_of(walk: Walk, before: list[Step]) -> Function:
@@ -36,11 +37,17 @@ def kernel_of(walk: Walk, before: list[Step]) -> Function:
         if shape.lined is not None:
             place = thread % lanes + wide * lanes
             starts[shape.lined] = frame.origin(shape.lined) + place * knobs.columns
+            if knobs.exchanged and shape.walked is not None:
+                down, across = readers(shape, thread)
+                starts[shape.walked] = frame.origin(shape.walked) + down * knobs.rows
+                starts[shape.lined] = frame.origin(shape.lined) + across * knobs.columns
             warp, width = frame.origin(shape.lined), knobs.across * knobs.columns
             if knobs.across % WARP == 0 and shape.lines == 1:
                 warp = warp + thread % knobs.across // WARP * (WARP * knobs.columns)
                 width = WARP * knobs.columns
         _begin(walk, starts, warp, width)
+        if knobs.exchanged:
+            store_exchanged(walk, thread)
     return frame.function(list(body))
 
 
@@ -52,9 +59,10 @@ def thread_of(shape: Shape) -> Expr:
 def _begin(walk: Walk, starts: dict[str, Expr], warp: Expr, width: int) -> None:
     frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
     at: dict[str, Expr] = {}
-    args: list[Text] = [Variable(n) for n in (*frame.parameter_names, *walk.shared)]
+    thread = thread_of(shape)
+    args: list[Text] = [Variable(n) for n in frame.parameter_names]
+    args += [first_slot(walk, n, thread) if n in walk.exchanged.values() else Variable(n) for n in walk.shared]
     if walk.ringed:
-        thread = thread_of(shape)
         args += [part_of_ring(walk, b, thread // shape.group) for b in walk.ringed]
         args += [thread % shape.group, *walk.begins.values()]
     order = [*([shape.walked] if shape.walked else []), *(i for i in frame.indices if i != shape.walked)]
@@ -70,19 +78,19 @@ def _begin(walk: Walk, starts: dict[str, Expr], warp: Expr, width: int) -> None:
     if walk.ringed and shape.group != WARP:         # all threads of the block go the same way
         at |= walk.begins
         width = knobs.across * knobs.columns
-    tests = _interior(walk, at, width)
+    if knobs.exchanged:                             # and so that all may store whole vectors
+        at |= {i: frame.origin(i) for i in (shape.walked, shape.lined) if i is not None}
+    test: Text = every(interior_tests(walk, at, _spans(shape, width)))
     calls = [(Do(Called(f"{walk.name}<{flag}>", tuple(args))),) for flag in ("true", "false")]
-    test = every(tests)
+    if knobs.exchanged:
+        frame.lowering.emit(Let("bool", str(INTERIOR), test))
+        test = INTERIOR
     frame.lowering.emit(*(calls[0] if test == TRUE else (Either(test, *calls),)))
 
 
-def _interior(walk: Walk, at: dict[str, Expr], width: int) -> list[Expr]:
-    """Tests that all a warp reads and writes lies inside."""
+def interior_tests(walk: Walk, at: Mapping[str, Expr], spans: Mapping[str, int]) -> list[Expr]:
+    """Tests that all that outputs from ``at`` on read and write lies inside; ``spans``: how many they are, an index."""
     frame, shape = walk.frame, walk.shape
-    beside = shape.knobs.beside if walk.ringed and shape.group != WARP else 1
-    spans = {i: width if i == shape.lined else beside if i == shape.beside else 1 for i in frame.indices}
-    if shape.walked is not None:
-        spans[shape.walked] = shape.knobs.rows
     tests = [compare("<=", at[i] + spans[i], n) for i, n in zip(frame.indices, frame.counts, strict=True)
              if i in (shape.walked, shape.lined) or (i == shape.beside and shape.knobs.beside > 1)]
     for band in walk.tensors:
@@ -93,6 +101,16 @@ def _interior(walk: Walk, at: dict[str, Expr], width: int) -> list[Expr]:
             past = start + ((spans[a.index] - 1) * a.scale if a.index else 0) + (a.high + 1)
             tests += [compare(">=", start + low, Int(0)), compare("<=", past, n)]
     return _farthest(t for t in tests if t != TRUE)
+
+
+def _spans(shape: Shape, width: int) -> dict[str, int]:
+    """Outputs that go the same way, an index."""
+    knobs = shape.knobs
+    if knobs.exchanged:
+        return dict(zip(shape.indices, shape.tile, strict=True))
+    beside = knobs.beside if any(b.ring for b in shape.bands) and shape.group != WARP else 1
+    spans = {i: width if i == shape.lined else beside if i == shape.beside else 1 for i in shape.indices}
+    return spans if shape.walked is None else {**spans, shape.walked: knobs.rows}
 
 
 def _farthest(tests: Iterable[Expr]) -> list[Expr]:

@@ -11,8 +11,9 @@ from layoutc.plan.names import Names
 from layoutc.plan.places import InRows
 from layoutc.plan.reduce import Accumulator
 from layoutc.plan.steps import Assign, Loop, Step, When
+from layoutc.plan.steps import Variable as Declared
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.values import Element, Text, Variable
+from layoutc.plan.values import Element, Function, Text, Variable
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.owner import choice_of
 from layoutc.plan.window.shape import Shape
@@ -39,6 +40,7 @@ class Walk:
         self.begins: dict[str, Expr] = {}           # index -> where the group's outputs begin
         self.lane = names.take("lane") if self.ringed else ""
         self.sums: dict[Reduce, Accumulator] = {}
+        self.exchanged: dict[str, str] = {}         # output -> the array of the block from which it is stored
 
     @property
     def columns(self) -> int:
@@ -93,6 +95,18 @@ class Walk:
         with self.frame.lowering.block() as body:
             yield Name("item", 0, self.columns - 1)
         self.frame.lowering.emit(Loop(True, "int", "item", Int(0), Int(self.columns), tuple(body)))
+
+    @contextmanager
+    def packed(self, type: str, row: str, first: Expr, count: int, scoped: bool = True) -> Iterator[str]:
+        """Elements of a row as one vector of a C type; ``scoped``: its name is free for what follows."""
+        part = self.frame.names.take("part")
+        pack = f"Pack<{type}, {count}>"
+        self.frame.lowering.emit(
+            Declared(pack, part, Function(pack, ())),
+            self.each(count, lambda k: Assign(Element(part, k), Element(row, first + k))))
+        yield part
+        if scoped:
+            self.frame.names.release(part)
 
     def valid(self, at: Mapping[str, Expr]) -> Expr:
         """Whether there is an output at a place."""

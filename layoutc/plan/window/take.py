@@ -10,7 +10,18 @@ from layoutc.plan.frame import Frame
 from layoutc.plan.loading import holds_something
 from layoutc.plan.places import InGlobal, InRows, fold
 from layoutc.plan.steps import Assign, Either, Let, Loop, Step
-from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, load, memory_type
+from layoutc.plan.values import (
+    Choice,
+    Element,
+    Function,
+    Literal,
+    Operation,
+    Text,
+    Variable,
+    load,
+    memory_type,
+    register_type,
+)
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.ring import place_in_ring
 from layoutc.plan.window.shape import ACCESS_BYTES
@@ -62,6 +73,33 @@ def take_row(walk: Walk, band: Band, place: InRows) -> None:
         frame.names.release(name)
     if pieces > 1:
         frame.names.release(str(piece))
+
+
+def vector_of_row(walk: Walk, band: Band, array: str, at: Expr) -> None:
+    """A row of a band from shared memory, where it stands in one line, its first element ``at`` in the array."""
+    frame = walk.frame
+    vector, type = walk.columns, register_type(band.type)
+    pieces = band.row // vector
+    piece: Expr = Name(frame.names.take("piece"), 0, pieces - 1) if pieces > 1 else Int(0)
+    part = frame.names.take("part")
+    source = Operation("+", Variable(array), at + piece * vector)
+    body: tuple[Step, ...] = (
+        Let(f"Pack<{type}, {vector}>", part, Function(f"load<{vector}>", (source,))),
+        walk.each(vector, lambda k: Assign(Element(walk.arrays[band.tensor], piece * vector + k), Element(part, k))))
+    frame.names.release(part)
+    if pieces > 1:
+        body = (Loop(True, "int", str(piece), Int(0), Int(pieces), body),)
+        frame.names.release(str(piece))
+    frame.lowering.emit(*body)
+
+
+def take_by_rule(walk: Walk, band: Band, array: str, subscripts: tuple[Expr, ...], slot: Expr) -> None:
+    """One element of a tensor into an array, as its edge rules say."""
+    frame = walk.frame
+    source = frame.source_of(band.tensor)
+    place = InRows(array, tuple(subscripts), band.strides, source)
+    folded = _fold_outer(frame, band, source, subscripts[:-1])
+    _one(frame, band, place, source, Row(subscripts, folded, slot), Int(0))
 
 
 def _nest(counters: Sequence[tuple[Expr, int]], piece: Expr, pieces: int, body: Sequence[Step]) -> list[Step]:

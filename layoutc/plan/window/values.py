@@ -6,14 +6,14 @@ from layoutc.index import TRUE, Expr, Int, Name, dot
 from layoutc.plan.loops import loop
 from layoutc.plan.places import InRows
 from layoutc.plan.reduce import Accumulator
-from layoutc.plan.steps import Assign, Do, Either, Loop, Note, Registers, Step, Variable, When
-from layoutc.plan.values import Element, Operation, Text, c_type, store
+from layoutc.plan.steps import Assign, Loop, Note, Registers, Step, When
+from layoutc.plan.values import Element, Operation, c_type, store
 from layoutc.plan.values import Function as Called
-from layoutc.plan.values import Variable as Held
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.led import Led
+from layoutc.plan.window.put import put
 from layoutc.plan.window.state import INTERIOR, Walk
-from layoutc.resolve.program import Binary, Binder, Equation, Stage
+from layoutc.resolve.program import Binary, Binder, Stage
 
 
 def make_lets(walk: Walk) -> None:
@@ -106,53 +106,7 @@ def make_outputs(walk: Walk) -> None:
             frame.lowering.emit(When(Operation("||", INTERIOR, valid), tuple(made)))
         frame.lowering.made.clear()
     for e in walk.work.equations:
-        _put(walk, e, rows[e.output])
-
-
-def _put(walk: Walk, equation: Equation, row: str) -> None:
-    """The row into memory: whole vectors where they lie inside, else one by one."""
-    frame = walk.frame
-    lies = walk.shape.lined == frame.indices[-1]        # columns are neighbours in memory
-    vector = min(walk.columns & -walk.columns, frame.vector_of(equation.output)) if lies else 1
-    place = frame.place_of(equation.output)
-    with frame.lowering.block() as singles, walk.over_columns() as item:
-        at = walk.moved_by(item, frame.at)
-        target = Element(place.array, dot((at[i] for i in frame.indices), place.strides))
-        inside = walk.valid(at)
-        single: tuple[Step, ...] = (Assign(target, Element(row, item)),)
-        test: Text = inside if vector > 1 else Operation("||", INTERIOR, inside)
-        frame.lowering.emit(*(single if inside == TRUE else (When(test, single),)))
-    if vector == 1:
-        frame.lowering.emit(*singles)
-        return
-    with frame.lowering.block() as whole:
-        _put_vectors(walk, equation, row, vector)
-    end = walk.moved_by(Int(walk.columns - 1), frame.at)
-    inside = walk.valid(end)
-    if inside == TRUE:
-        frame.lowering.emit(*whole)
-    else:
-        frame.lowering.emit(Either(Operation("||", INTERIOR, inside), tuple(whole), tuple(singles)))
-
-
-def _put_vectors(walk: Walk, equation: Equation, row: str, vector: int) -> None:
-    frame = walk.frame
-    place, type = frame.place_of(equation.output), c_type(frame.output(equation).type)
-    pieces = walk.columns // vector
-    piece: Expr = Name(frame.names.take("piece"), 0, pieces - 1) if pieces > 1 else Int(0)
-    part = frame.names.take("part")
-    at = walk.moved_by(piece * vector, frame.at)
-    position = dot((at[i] for i in frame.indices), place.strides)
-    pack = f"Pack<{type}, {vector}>"
-    body: tuple[Step, ...] = (
-        Variable(pack, part, Called(pack, ())),
-        walk.each(vector, lambda k: Assign(Element(part, k), Element(row, piece * vector + k))),
-        Do(Called("store", (Operation("+", Held(place.array), position), Held(part)))))
-    if pieces > 1:
-        body = (Loop(True, "int", str(piece), Int(0), Int(pieces), body),)
-        frame.names.release(str(piece))
-    frame.names.release(part)
-    frame.lowering.emit(*body)
+        put(walk, e, rows[e.output])
 
 
 def shift(walk: Walk) -> None:

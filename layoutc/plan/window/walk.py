@@ -12,6 +12,7 @@ from layoutc.plan.steps import Assign, Inlined, Let, Registers, Step, Turns, Var
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Literal, memory_type, register_type
 from layoutc.plan.values import Variable as Held
+from layoutc.plan.window.exchange import declare_exchange
 from layoutc.plan.window.led import Led
 from layoutc.plan.window.owner import with_bands
 from layoutc.plan.window.ring import declare_rings, send_rows
@@ -45,6 +46,8 @@ def _prologue(walk: Walk) -> list[Step]:
         walk.shared[place.array] = memory_type(s.type)
     with walk.frame.lowering.block() as rings:
         declare_rings(walk)
+        if walk.shape.knobs.exchanged:
+            declare_exchange(walk)
     for index in (walk.shape.lined, walk.shape.beside) if walk.ringed else ():
         if index is not None:
             walk.begins[index] = walk.frame.origin(index)
@@ -89,10 +92,11 @@ def _declare(walk: Walk) -> None:
         if band.depth > 1:      # turns before the first output work on what is not there yet
             frame.lowering.emit(walk.cleared(name, 0, band.held, Literal(0, I32)))
     for led in walk.shape.led:
-        walk.sums[led.reduce] = _declare_sums(walk, led)
+        walk.sums[led.reduce] = declare_sums(walk, led)
 
 
-def _declare_sums(walk: Walk, led: Led) -> Accumulator:
+def declare_sums(walk: Walk, led: Led) -> Accumulator:
+    """The partial results of a reduction that follows the rows."""
     frame = walk.frame
     plain = accumulator(led.reduce, frame.names)
     frame.names.release(plain.name)
@@ -119,9 +123,12 @@ def _turns(walk: Walk, walked: str) -> None:
     row = Name(frame.names.take("row"), 0, shape.steps - 1)
     i = frame.spelled[walked]
     with frame.lowering.block() as body:
-        frame.lowering.emit(Let("Index", i, Name(walk.first, 0) + row - shape.delay))
-        walk.finished, walk.turn = Name(i, 0 if shape.delay == 0 else None), row
-        frame.lowering.local[i] = Name(walk.first, 0) + row - shape.delay
+        here = Name(walk.first, 0) + row - shape.delay
+        walk.finished, walk.turn = here, row
+        if not knobs.exchanged:                 # else no place in memory is needed
+            frame.lowering.emit(Let("Index", i, here))
+            frame.lowering.local[i] = here
+            walk.finished = Name(i, 0 if shape.delay == 0 else None)
         frame.at[walked] = walk.finished
         if walk.ringed:
             send_rows(walk)

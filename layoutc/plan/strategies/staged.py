@@ -1,0 +1,83 @@
+"""Strategy: long windows of a let; its rows are made once, in shared memory, then each thread walks over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from layoutc.plan.halo import footprints
+from layoutc.plan.names import Names
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.window.cost import cost_of_staged
+from layoutc.plan.window.length import operations
+from layoutc.plan.window.shape import ACCESS_BYTES, WARP, Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.staged import bytes_of_block, write_staged
+from layoutc.resolve.types import compute_type
+
+NAME = "staged"
+ROWS = 8                # of a thread, whose text is written out
+WARPS = (8, 4)          # of a block, one above the other
+MOST_SHARED = 48 * 1024     # bytes of a block whose arrays need no asking
+LONGEST_TEXT = 4000     # operations of a walk that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A walk over rows that a block made before."""
+
+    work: Work
+    shape: Shape
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self | Refusal:
+        """A walk, where all is left open and outputs read long windows of one let that reads one tensor's rows."""
+        shape = _shape(work)
+        if isinstance(shape, str):
+            return Refusal(NAME, shape)
+        return cls(work, shape, cost_of_staged(work, shape))
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The pass under its name in the text."""
+        return write_staged(self.work, self.shape, names.copy(), entry)
+
+
+def _shape(work: Work) -> Shape | str:
+    if work.schedule is not None:
+        return "the schedule has another form"
+    if len(work.indices) < 2:
+        return "there is no index along which rows follow each other"
+    why = "no block's rows fit into shared memory"
+    for warps in WARPS:
+        made = shape_of(work, work.indices[-2], Knobs(columns_of(work), ROWS, WARP, warps))
+        if isinstance(made, str):
+            return made
+        problem = _problem(work, made)
+        if problem:
+            return problem
+        if bytes_of_block(made) <= min(MOST_SHARED, work.target.shared_bytes):
+            return made
+    return why
+
+
+def _problem(work: Work, shape: Shape) -> str:
+    """Why rows cannot be made in the place of those that they are made from; "" where they can."""
+    if len(shape.kept) != 1 or len(shape.bands) != 2:
+        return "rows are made of one let from the rows of one tensor"
+    source, let = shape.bands
+    if let.depth != 1 or let.row != shape.knobs.columns or source.depth != 1 or len(shape.led) == 0:
+        return "the let is not summed down its columns alone, or not made along its rows alone"
+    if source.row != source.extent(len(source.axes) - 1) or let.row != let.extent(len(let.axes) - 1):
+        return "a row is not one line"
+    if source.tensor in footprints(work.kernel, work.equations, frozenset({let.tensor})):
+        return f"the outputs read `{source.tensor}` itself too"
+    if source.vector * source.type.bytes != ACCESS_BYTES or source.type != compute_type(let.type):
+        return "rows of the let do not fit into the place of the tensor's"
+    if any(w.where == "shared" for w in shape.weights):
+        return "weights wait in shared memory"
+    if shape.delay <= ROWS:
+        return "windows are short: their rows are on their way at once"
+    if operations(work, frozenset({let.tensor})) * shape.knobs.columns * shape.steps > LONGEST_TEXT:
+        return "the text would be too long"
+    return ""
