@@ -47,7 +47,7 @@ def strategies(kernel: Kernel) -> list[str]:
 def test_rows_of_a_let_are_made_in_shared_memory(text: str, shape: tuple[int, int], device: str) -> None:
     kernel = compile(text).k
     assert strategies(kernel) == ["staged"]
-    taps = int(kernel.meaning.inputs[1].extents[0].value)       # type: ignore[union-attr]
+    taps = int(kernel.meaning.inputs[1].extents[0].value)
     x, w = drawn(kernel, shape, (taps,))
     assert_matches_numpy(kernel, x, w, device=device)
 
@@ -77,7 +77,7 @@ def test_the_bits_are_those_of_the_written_order(type: str, device: str) -> None
 def test_where_rows_have_no_place_the_walk_makes_them(text: str, strategy: str, device: str) -> None:
     kernel = compile(text).k
     assert strategies(kernel) == [strategy]
-    x, w = drawn(kernel, (70, 140), tuple(int(n.value) for n in kernel.meaning.inputs[1].extents))   # type: ignore
+    x, w = drawn(kernel, (70, 140), tuple(int(n.value) for n in kernel.meaning.inputs[1].extents))
     assert_matches_numpy(kernel, x, w, device=device)
 
 
