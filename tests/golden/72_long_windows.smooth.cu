@@ -55,7 +55,6 @@ KERNEL(256) smooth(
     // each warp makes rows of g in the place of those of x
     UNROLL_BY(1)
     for (int row = warp; row < 78; row += 8) {
-        const Index i_2 = tile_i + row - 14;
         float x_row[20];
         float g_row[4];
         UNROLL

@@ -121,9 +121,7 @@ class _Staged:
         """Rows of the let in the place of the tensor's."""
         frame, walk, let = self.frame, self.walk, self.let
         with frame.lowering.block() as body:
-            i = frame.names.take(frame.spelled[self.walked])
-            frame.lowering.emit(Let("Index", i, frame.origin(self.walked) + self.row - self.shape.delay))
-            walk.finished = Name(i)
+            walk.finished = frame.origin(self.walked) + self.row - self.shape.delay
             frame.at = {**frame.at, self.walked: walk.finished,
                         self.lined: frame.origin(self.lined) + self.lane * walk.columns}
             for band in (self.source, let):
@@ -135,8 +133,8 @@ class _Staged:
             with walk.packed(register_type(let.type), walk.arrays[let.tensor], Int(0), walk.columns) as part:
                 frame.lowering.emit(WarpBarrier(""), Do(Function("store", (
                     self._slot(self.row, self.lane * walk.columns), Variable(part)))))
-            for name in (i, *(walk.arrays[b.tensor] for b in (self.source, let))):
-                frame.names.release(name)
+            for band in (self.source, let):
+                frame.names.release(walk.arrays[band.tensor])
         what = f"each warp makes rows of {let.tensor} in the place of those of {self.source.tensor}"
         return [Note(what), self._own_rows(body, unroll=1)]
 
