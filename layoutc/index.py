@@ -166,6 +166,8 @@ class Binary(Expr):
                 return (min(ends), max(ends))
             case "/" if c is not None and c == d and c > 0:
                 return (None if a is None else a // c, None if b is None else b // c)
+            case "/":       # it stands only where neither is negative
+                return (0, b)
             case "%" if d is not None:
                 return (0, d - 1 if b is None else min(b, d - 1))
             case "^" if _not_negative(a, c):

@@ -89,7 +89,7 @@ def _bytecode() -> jinja2.BytecodeCache | None:
 
 def _entry(plan: Plan, one: Pass) -> Entry:
     params = tuple(_param(plan, a, name) for a, name in zip(one.arguments, one.parameters, strict=True))
-    return Entry(one.entry, one.threads, params)
+    return Entry(one.entry, one.threads, params, one.dynamic_bytes)
 
 
 def _param(plan: Plan, argument: Argument, name: str) -> Param:

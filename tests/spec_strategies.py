@@ -12,7 +12,7 @@ from layoutc.parse import syntax as tree
 KEYWORDS = (
     "const", "layout", "kernel", "schedule", "redistribute", "assert", "edge", "require", "let", "step", "tile",
     "threads", "over", "stage", "halo", "global", "double", "load", "store", "vector", "budget", "march", "fuse",
-    "unroll", "via", "warp", "scatter", "gather", "in", "as",
+    "unroll", "mma", "via", "warp", "scatter", "gather", "in", "as",
 )
 REDUCTIONS = ("sum", "prod", "any", "all", "count", "argmin", "argmax", "median")
 NUMBER_WORDS = ("inf", "nan", "true", "false", "pi")
@@ -110,6 +110,7 @@ _ways = st.one_of(
     st.builds(tree.March, words),
     st.builds(tree.Fuse, expressions),
     st.builds(tree.Unroll, words),
+    st.just(tree.Mma()),
 )
 _declarations = st.one_of(
     st.builds(tree.Constant, names, expressions),

@@ -250,6 +250,9 @@ class _Builder(Transformer[Token, tree.Spec]):
     def unroll(self, start: Token, index: tree.Name) -> tree.Unroll:
         return tree.Unroll(index, span_of(start).to(index.span))
 
+    def mma(self, word: Token) -> tree.Mma:
+        return tree.Mma(span_of(word))
+
     # ---- expressions
 
     def expressions(self, *items: tree.Expression) -> tuple[tree.Expression, ...]:

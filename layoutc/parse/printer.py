@@ -30,6 +30,7 @@ from layoutc.parse.syntax import (
     LayoutDeclaration,
     Let,
     March,
+    Mma,
     Redistribute,
     Require,
     Schedule,
@@ -214,3 +215,5 @@ def _way(way: ScheduleClause) -> str:
             return f"fuse {text(steps)}"
         case Unroll(index):
             return f"unroll {index.id}"
+        case Mma():
+            return "mma"

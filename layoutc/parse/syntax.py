@@ -293,7 +293,14 @@ class Unroll:
     span: Span = place()
 
 
-ScheduleClause = Tile | Threads | ThreadsOver | Stage | Access | Vector | Budget | March | Fuse | Unroll
+@dataclass(frozen=True, slots=True)
+class Mma:
+    """``mma``."""
+
+    span: Span = place()
+
+
+ScheduleClause = Tile | Threads | ThreadsOver | Stage | Access | Vector | Budget | March | Fuse | Unroll | Mma
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ EXAMPLES = {
     "MARCH": "march i",
     "FUSE": "fuse 4",
     "UNROLL": "unroll u",
+    "MMA": "mma",
     "REDUCE": "sum(u in 0..3, j) w[u] * x[u, j]",
     "equation": "y[i, j] = x[i, j]`, `s[] = 1",
     "tensor": "x: f32[H, W]`, `z: f32[N, 8]:(8, 1)`, `s: f32[]",
@@ -33,7 +34,7 @@ EXAMPLES = {
 
 DECLARATIONS = ("CONST", "LAYOUT", "KERNEL", "SCHEDULE", "REDISTRIBUTE", "ASSERT")
 CLAUSES = ("EDGE", "REQUIRE", "LET", "STEP")
-WAYS = ("TILE", "THREADS", "STAGE", "LOAD", "STORE", "VECTOR", "BUDGET", "MARCH", "FUSE", "UNROLL")
+WAYS = ("TILE", "THREADS", "STAGE", "LOAD", "STORE", "VECTOR", "BUDGET", "MARCH", "FUSE", "UNROLL", "MMA")
 
 _SIGNS = {
     "LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{", "RBRACE": "}", "COMMA": ",", "COLON": ":",
@@ -45,7 +46,7 @@ _GROUPS = (
     ({"LET", "NAME"}, {"NAME", "VIA", "WARP", "IN", "AS", "HALO", "DOUBLE", *DECLARATIONS, *CLAUSES, *WAYS},
      "a clause (`edge let require step`, or an equation)"),
     ({"CONST", "ASSERT"}, {*DECLARATIONS}, "a declaration (`const layout kernel schedule redistribute assert`)"),
-    ({"TILE", "FUSE"}, {*WAYS}, "a clause (`tile threads stage load store vector budget march fuse unroll`)"),
+    ({"TILE", "FUSE"}, {*WAYS}, "a clause (`tile threads stage load store vector budget march fuse unroll mma`)"),
     ({"INTEGER"}, _EXPRESSION, "an expression"),
 )
 _SILENT = {"SEMICOLON", "$END"}

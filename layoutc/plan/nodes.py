@@ -36,6 +36,11 @@ class Target:
         """Whether it copies from global to shared memory in the background: from compute capability 8.0 on."""
         return int("".join(filter(str.isdigit, self.arch)) or 0) >= ASYNCHRONOUS_FROM
 
+    @property
+    def has_tensor_cores(self) -> bool:
+        """Whether it has the matrix instructions of compute capability 8.0."""
+        return self.has_asynchronous_copies
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -200,6 +205,7 @@ class Pass:
     cost: float = 0.0                   # in the units of ``layoutc.plan.cost``
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
+    dynamic_bytes: int = 0              # of shared memory that the launch brings
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:

@@ -48,6 +48,16 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedAt:
+    """A region of the launch's dynamic shared memory, flat."""
+
+    type: str
+    name: str
+    offset: int                     # in bytes
+    extents: tuple[int | str, ...]  # their product is the element count
+
+
+@dataclass(frozen=True, slots=True)
 class Assign:
     """``target = value``."""
 
@@ -196,6 +206,7 @@ class Function:
     name: str
     parameters: tuple[str, ...]     # lines of one or more
     body: Steps
+    resident: int = 0               # blocks for whose registers a multiprocessor has room; 0: the compiler decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +254,8 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Rounds | Strided
-    | Halving | Tiles | When | Either | Network | Note | Blank | DeviceFunction | Inlined | Function | Header | File
+    Let | Variable | Registers | Shared | SharedAt | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Rounds
+    | Strided | Halving | Tiles | When | Either | Network | Note | Blank
+    | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]

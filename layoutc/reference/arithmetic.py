@@ -35,7 +35,8 @@ class Reduction(Generic[V]):
     """A reduction with at least one point.
 
     ``ordered``: only the order of the binders is meant; ``paired``: in any order, but with no longer a chain of
-    roundings than a sum of pairs has, blocks of ``PAIRED_FROM`` terms aside.
+    roundings than a sum of pairs has, blocks of ``PAIRED_FROM`` terms aside; ``cut``: in any order, and not rounded to
+    the nearest but cut, as tensor cores do.
     """
 
     op: str
@@ -44,6 +45,7 @@ class Reduction(Generic[V]):
     ordered: bool
     blocks: Iterable[Block[V]]
     paired: bool = False
+    cut: bool = False
 
 
 class Arithmetic(Protocol[V]):

@@ -74,7 +74,7 @@ def _in_order(reduction: Reduction[Enclosure], fused: bool) -> Enclosure:
 
 def _in_any_order(reduction: Reduction[Enclosure]) -> Enclosure:
     dtype = numbers.held_dtype(reduction.type)
-    bounds = SumBounds(dtype, reduction.paired) if reduction.op == "sum" else ProductBounds(dtype)
+    bounds = SumBounds(dtype, reduction.paired, reduction.cut) if reduction.op == "sum" else ProductBounds(dtype)
     for block in reduction.blocks:
         factors = [_as_f64(spread_over(f, block)) for f in block.factors]
         bounds.add(factors[0] if len(factors) == 1 else _product(factors[0], factors[1]))

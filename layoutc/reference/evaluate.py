@@ -30,6 +30,7 @@ from layoutc.reference.edges import gather, locate
 from layoutc.reference.numbers import store, stored_dtype
 from layoutc.resolve.binding import Extents, bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.demand import WITHOUT_IDENTITY, demand, demand_of_let
+from layoutc.resolve.matrices import may_multiply_matrices
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -267,10 +268,12 @@ class Evaluation(Generic[V]):
             if reduce.op in WITHOUT_IDENTITY:
                 raise LayoutcError([Diagnostic("empty-reduction", f"`{reduce.op}` of nothing has no value")])
             return self._arithmetic.constant(IDENTITIES[reduce.op], reduce.type)
-        ordered = not over_extents(reduce)
-        paired = not ordered and not shares_terms(reduce)
+        cut = may_multiply_matrices(reduce)
+        ordered = not over_extents(reduce) and not cut
+        paired = not ordered and not cut and not shares_terms(reduce)
         blocks = self._blocks(reduce, ranges, scope)
-        return self._arithmetic.reduce(Reduction(reduce.op, reduce.body.type, reduce.type, ordered, blocks, paired))
+        return self._arithmetic.reduce(
+            Reduction(reduce.op, reduce.body.type, reduce.type, ordered, blocks, paired, cut))
 
     def _blocks(self, reduce: Reduce, ranges: list[tuple[int, int]], scope: Scope) -> Iterator[Block[V]]:
         lengths = [high - low for low, high in ranges]

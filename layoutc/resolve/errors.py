@@ -79,6 +79,7 @@ SLUGS = {
     "bad-stage": "a staging that cannot be honoured",
     "bad-access": "a layout of a load or a store that cannot be honoured",
     "bad-march": "a march that does not go with the rest of its schedule",
+    "bad-mma": "tensor cores in a schedule with clauses that they leave no room for",
     "bad-vector": "a vector length that no memory access has",
     "bad-budget": "a budget that cannot be read",
     "bad-fuse": "steps a launch that no kernel can make, or of a kernel without `step`",

@@ -283,6 +283,7 @@ class Schedule:
     unroll: tuple[str, ...] = ()                # index names
     fuse: int = 1                               # steps a launch
     march: str | None = None                    # the index along which the tile is walked
+    mma: bool = False                           # by tensor cores
     loads: tuple[AccessLayout, ...] = ()        # each input at most once
     stores: tuple[AccessLayout, ...] = ()       # each output at most once
     span: Span = place()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from layoutc.resolve.matrices import may_multiply_matrices
 from layoutc.resolve.program import Binary, Call, Const, Kernel, Read, Reduce, Sides, Value
 from layoutc.resolve.trees import parts
 
@@ -27,7 +28,8 @@ class SameBits:
 def same_bits(kernel: Kernel) -> dict[str, SameBits]:
     """Per output what the order of arithmetic and the functions that it is made of decide.
 
-    The order is fixed where no sum, product, least or greatest of floats runs over a range that extents decide.
+    The order is fixed where no sum, product, least or greatest of floats runs over a range that extents decide, and no
+    sum may be made by tensor cores.
     """
     found: dict[str, SameBits] = {}
     for output in kernel.outputs:
@@ -45,7 +47,7 @@ def has_constant_ranges(reduce: Reduce) -> bool:
 def _is_ordered(value: Value) -> bool:
     if not isinstance(value, Reduce) or value.op not in ORDERED or not value.body.type.is_float:
         return True
-    return has_constant_ranges(value)
+    return has_constant_ranges(value) and not may_multiply_matrices(value)
 
 
 def _is_approximate(value: Value) -> bool:

@@ -58,6 +58,8 @@ class ScheduleResolver:
             self.errors.report(
                 "bad-march", self.spans["march"], "a tile of fused steps is not walked", "this clause",
                 others=[Label(self.spans["fuse"], "the steps")], help="leave `march` or `fuse` out")
+        if "mma" in self.spans:
+            self._check_mma()
         if self.errors.met > before:
             return None
         name = self.written.name
@@ -103,6 +105,9 @@ class ScheduleResolver:
             case syntax.Fuse(steps, span):
                 self._once("fuse", "fuse", span)
                 self.found["fuse"] = self._fuse(steps, span)
+            case syntax.Mma(span):
+                self._once("mma", "mma", span)
+                self.found["mma"] = True
 
     def _once(self, word: str, key: str, span: Span) -> None:
         if word in self.spans:
@@ -310,6 +315,22 @@ class ScheduleResolver:
         if index.id not in self.surface.indices:
             self._unknown_index(index, list(self.surface.indices))
         return index.id
+
+    def _check_mma(self) -> None:
+        """What tensor cores leave open: the tile, the number of threads, the shared memory."""
+        others: list[tuple[str, Span]] = [("stage", s.span) for s in self.stages.values()]
+        others += [("load", a.span) for a in self.accesses.loads.values()]
+        others += [("store", a.span) for a in self.accesses.stores.values()]
+        others += [(w, self.spans[w]) for w in ("vector", "unroll", "march", "fuse") if w in self.spans]
+        for word, span in others:
+            self.errors.report(
+                "bad-mma", span, f"with `mma` a schedule has no `{word}`: fragments decide that", "this clause",
+                others=[Label(self.spans["mma"], "by tensor cores")], help="leave one of them out")
+        threads = self.found.get("threads")
+        if threads is not None and threads.count is None:
+            self.errors.report(
+                "bad-mma", threads.span, "with `mma` outputs are owned as the fragments of `mma.sync` say",
+                "no layout here", others=[Label(self.spans["mma"], "by tensor cores")], help="give a count of threads")
 
     def _unroll(self, index: syntax.Name, span: Span) -> None:
         known = [*self.surface.reduced, *self.surface.indices]

@@ -25,6 +25,7 @@ class Candidate:
     threads: int = 0
     vector: int = 0
     stages: tuple[tuple[str, str], ...] = ()    # tensor or let, where it waits
+    mma: bool = False                           # by tensor cores
 
     @property
     def clauses(self) -> str:
@@ -33,6 +34,7 @@ class Candidate:
         said += [f"threads {self.threads}"] if self.threads else []
         said += [f"stage {name} in {where}" for name, where in self.stages if where]
         said += [f"vector {self.vector}"] if self.vector > 1 else []
+        said += ["mma"] if self.mma else []
         return "{ " + "  ".join(said) + " }"
 
 
@@ -41,6 +43,7 @@ def neighbours(kernel: Kernel, here: Candidate) -> Iterator[tuple[str, Candidate
     indices = kernel.equations[0].indices
     yield from (("tile", replace(here, tile=tile)) for tile in _tiles(indices))
     yield from (("threads", replace(here, threads=n)) for n in (0, *THREADS))
+    yield "mma", Candidate(here.tile, here.threads, mma=not here.mma)
     yield from (("vector", replace(here, vector=n)) for n in VECTORS)
     told: Mapping[str, str] = dict(here.stages)
     for name, places in _stageable(kernel).items():

@@ -17,8 +17,8 @@ KERNEL(256) heat3d(
     const Index block = blockIdx.x;
     const Index blocks_j = (W + 31) / 32;
     const Index blocks_i = (H + 3) / 4;
-    const Index tile_k = floor_div(block / blocks_j, blocks_i) * 2;
-    const Index tile_i = floor_mod(block / blocks_j, blocks_i) * 4;
+    const Index tile_k = block / blocks_j / blocks_i * 2;
+    const Index tile_i = block / blocks_j % blocks_i * 4;
     const Index tile_j = block % blocks_j * 32;
     SHARED(double, u_tile, 4 * 6 * 34);
     for (int at = thread; at < 4 * 6 * 34; at += 256) {

@@ -16,8 +16,8 @@ KERNEL(256) heat3d(
     const Index block = blockIdx.x;
     const Index blocks_j = (W + 31) / 32;
     const Index blocks_i = (H + 7) / 8;
-    const Index tile_k = floor_div(block / blocks_j, blocks_i);
-    const Index tile_i = floor_mod(block / blocks_j, blocks_i) * 8;
+    const Index tile_k = block / blocks_j / blocks_i;
+    const Index tile_i = block / blocks_j % blocks_i * 8;
     const Index tile_j = block % blocks_j * 32;
     const int item_i = thread / 32;
     const int item_j = thread % 32;

@@ -19,8 +19,8 @@ KERNEL(8) layer(
     const Index block = blockIdx.x;
     const Index blocks_j = (W + 1) / 2;
     const Index blocks_i = (H + 1) / 2;
-    const Index tile_m = floor_div(block / blocks_j, blocks_i) * 2;
-    const Index tile_i = floor_mod(block / blocks_j, blocks_i) * 2;
+    const Index tile_m = block / blocks_j / blocks_i * 2;
+    const Index tile_i = block / blocks_j % blocks_i * 2;
     const Index tile_j = block % blocks_j * 2;
     SHARED(i8, x_tile, 2 * 1 * 4 * 4);
     SHARED(i8, w_tile, 2 * 2 * 1 * 3 * 3);

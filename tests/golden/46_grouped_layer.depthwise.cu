@@ -18,9 +18,9 @@ KERNEL(128) depthwise(
     const Index blocks_j = (W + 7) / 8;
     const Index blocks_i = (H + 3) / 4;
     const Index blocks_c = (C + 3) / 4;
-    const Index tile_n = floor_div(floor_div(block / blocks_j, blocks_i), blocks_c);
-    const Index tile_c = floor_mod(floor_div(block / blocks_j, blocks_i), blocks_c) * 4;
-    const Index tile_i = floor_mod(block / blocks_j, blocks_i) * 4;
+    const Index tile_n = block / blocks_j / blocks_i / blocks_c;
+    const Index tile_c = block / blocks_j / blocks_i % blocks_c * 4;
+    const Index tile_i = block / blocks_j % blocks_i * 4;
     const Index tile_j = block % blocks_j * 8;
     SHARED(f16, x_tile, 1 * 4 * 8 * 12);
     SHARED(f16, w_tile, 4 * 3 * 3);

@@ -21,10 +21,10 @@ KERNEL(32) grouped(
     const Index blocks_i = (H / 2 + 3) / 4;
     const Index blocks_k = (K + 3) / 4;
     const Index blocks_g = G;
-    const Index tile_n = floor_div(floor_div(floor_div(block / blocks_j, blocks_i), blocks_k), blocks_g);
-    const Index tile_g = floor_mod(floor_div(floor_div(block / blocks_j, blocks_i), blocks_k), blocks_g);
-    const Index tile_k = floor_mod(floor_div(block / blocks_j, blocks_i), blocks_k) * 4;
-    const Index tile_i = floor_mod(block / blocks_j, blocks_i) * 4;
+    const Index tile_n = block / blocks_j / blocks_i / blocks_k / blocks_g;
+    const Index tile_g = block / blocks_j / blocks_i / blocks_k % blocks_g;
+    const Index tile_k = block / blocks_j / blocks_i % blocks_k * 4;
+    const Index tile_i = block / blocks_j % blocks_i * 4;
     const Index tile_j = block % blocks_j * 8;
     SHARED(f16, x_tile, 2 * 1 * 1 * 2 * 9 * 17);
     SHARED(f16, w_tile, 1 * 4 * 2 * 3 * 3);

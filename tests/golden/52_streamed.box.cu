@@ -202,8 +202,8 @@ KERNEL(128) box(
     const Index block = blockIdx.x;
     const Index blocks_w = (W + 59) / 60;
     const Index blocks_h = (H + 11) / 12;
-    const Index tile_d = floor_div(block / blocks_w, blocks_h) * 16;
-    const Index tile_h = floor_mod(block / blocks_w, blocks_h) * 12;
+    const Index tile_d = block / blocks_w / blocks_h * 16;
+    const Index tile_h = block / blocks_w % blocks_h * 12;
     const Index tile_w = block % blocks_w * 60;
     SHARED(float, u_beside, 2048);
     for (int at = thread; at < 2048; at += 128) {

@@ -16,9 +16,9 @@ KERNEL(128) channels_last(
     const Index blocks_c = (C + 15) / 16;
     const Index blocks_w = (W + 31) / 32;
     const Index blocks_h = H;
-    const Index tile_n = floor_div(floor_div(block / blocks_c, blocks_w), blocks_h);
-    const Index tile_h = floor_mod(floor_div(block / blocks_c, blocks_w), blocks_h);
-    const Index tile_w = floor_mod(block / blocks_c, blocks_w) * 32;
+    const Index tile_n = block / blocks_c / blocks_w / blocks_h;
+    const Index tile_h = block / blocks_c / blocks_w % blocks_h;
+    const Index tile_w = block / blocks_c % blocks_w * 32;
     const Index tile_c = block % blocks_c * 16;
     SHARED(f16, x_tile, 1 * 16 * 1 * 32);
     for (int at = thread; at < 1 * 16 * 1 * 32; at += 128) {

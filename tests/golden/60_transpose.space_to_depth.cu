@@ -17,13 +17,11 @@ KERNEL(256) space_to_depth(
     const Index blocks_b = 1;
     const Index blocks_a = 2;
     const Index blocks_c = C;
-    const Index tile_n = floor_div(floor_div(floor_div(floor_div(block / blocks_w, blocks_h), blocks_b),
-        blocks_a), blocks_c);
-    const Index tile_c = floor_mod(floor_div(floor_div(floor_div(block / blocks_w, blocks_h), blocks_b),
-        blocks_a), blocks_c);
-    const Index tile_a = floor_mod(floor_div(floor_div(block / blocks_w, blocks_h), blocks_b), blocks_a);
-    const Index tile_b = floor_mod(floor_div(block / blocks_w, blocks_h), blocks_b) * 2;
-    const Index tile_h = floor_mod(block / blocks_w, blocks_h) * 8;
+    const Index tile_n = block / blocks_w / blocks_h / blocks_b / blocks_a / blocks_c;
+    const Index tile_c = block / blocks_w / blocks_h / blocks_b / blocks_a % blocks_c;
+    const Index tile_a = block / blocks_w / blocks_h / blocks_b % blocks_a;
+    const Index tile_b = block / blocks_w / blocks_h % blocks_b * 2;
+    const Index tile_h = block / blocks_w % blocks_h * 8;
     const Index tile_w = block % blocks_w * 64;
     UNROLL
     for (int item = 0; item < 4; ++item) {

@@ -124,8 +124,8 @@ KERNEL(128) star(
     const Index block = blockIdx.x;
     const Index blocks_k = (W + 127) / 128;
     const Index blocks_j = (H + 3) / 4;
-    const Index tile_i = floor_div(block / blocks_k, blocks_j) * 32;
-    const Index tile_j = floor_mod(block / blocks_k, blocks_j) * 4;
+    const Index tile_i = block / blocks_k / blocks_j * 32;
+    const Index tile_j = block / blocks_k % blocks_j * 4;
     const Index tile_k = block % blocks_k * 128;
     SHARED(float, x_ring, 4 * 816);
     const Index first_i = tile_i;

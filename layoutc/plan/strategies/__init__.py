@@ -7,6 +7,7 @@ from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.columns import Columns
 from layoutc.plan.strategies.contraction import Contraction
 from layoutc.plan.strategies.fused import Fused
+from layoutc.plan.strategies.mma import Mma
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.product import Product
 from layoutc.plan.strategies.rows import Rows
@@ -16,8 +17,8 @@ from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.turned import Turned
 from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused | Streamed | Window | Staged | Turned | Rows | Columns | Contraction | Product
-STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Staged, Turned, Rows, Columns, Contraction, Product)
+Strategy = Tile | Fused | Streamed | Window | Staged | Turned | Rows | Columns | Contraction | Product | Mma
+STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Staged, Turned, Rows, Columns, Contraction, Product, Mma)
 FUSING: tuple[type[Strategy], ...] = (Fused, Streamed)      # that make several steps a launch
 MARCHING: tuple[type[Strategy], ...] = (Window,)
 
@@ -54,4 +55,6 @@ def _allowed(work: Work) -> tuple[type[Strategy], ...]:
         return STRATEGIES
     if work.schedule.fuse > 1:
         return FUSING
+    if work.schedule.mma:
+        return (Mma,)
     return MARCHING if work.schedule.march in work.indices else STRATEGIES

@@ -2,7 +2,7 @@
 // Compile with -ffp-contract=off; LC_UNCHECKED leaves the checks of memory out.
 #pragma once
 
-#define KERNEL(threads) static void
+#define KERNEL(...) static void
 #define DEVICE inline
 #define CONSTANT_PARAM const
 #define UNROLL

@@ -11,7 +11,7 @@ LC_INLINE void __syncwarp(unsigned mask = 0xffffffffu, LC_LINE) { lc::state->war
 
 namespace lc {
 
-enum { WARP_BARRIER, SHUFFLE, SHUFFLE_XOR, SHUFFLE_DOWN, SHUFFLE_UP, BALLOT, COLUMNS, MMA };
+enum { WARP_BARRIER, SHUFFLE, SHUFFLE_XOR, SHUFFLE_DOWN, SHUFFLE_UP, BALLOT, COLUMNS, ROWS, MMA };
 
 LC_INLINE int lane() { return int(state->thread & 31); }
 
@@ -164,6 +164,35 @@ template <class T, int N> LC_INLINE void store_columns(Shared<T> row, const Pack
     }
 }
 
+// ---- Matrices by rows
+
+namespace lc {
+
+struct Rows {
+    i64 named, read[4];         // in bytes: the row that a lane names, those of which it takes a word
+};
+inline void rows_of(void** lane, u32) {
+    for (int t = 0; t < 32; ++t)
+        for (int word = 0; word < 4; ++word)
+            static_cast<Rows*>(lane[t])->read[word] = static_cast<Rows*>(lane[word * 8 + t / 4])->named;
+}
+
+}  // namespace lc
+
+template <int N, class T> LC_INLINE auto load_rows(Shared<T> row, LC_LINE) {
+    const int pair = 4 / int(sizeof(T));            // items of a word
+    if (lc::lane() < N / pair * 8) lc::check_row(row, line);
+    lc::Rows rows = {lc::shared_address(row), {}};
+    lc::state->collective(0xffffffffu, lc::ROWS, &rows, lc::rows_of, line);
+    Pack<T, N> items;
+    const lc::Place first = lc::first_place(line);
+    for (int k = 0; k < N; ++k) {
+        const lc::i64 place = (lc::lane() % 4 * pair + k % pair) * lc::i64(sizeof(T));
+        items.item[k] = lc::shared_at(row, rows.read[k / pair] + place)[first];
+    }
+    return lc::words_of(items);
+}
+
 // ---- Asynchronous copies
 
 template <class To, class From> LC_INLINE void copy_async4(const To& to, const From& from, int bytes = 4, LC_LINE) {
@@ -183,38 +212,41 @@ template <int groups> LC_INLINE void copy_async_wait() { lc::state->copy_wait(gr
 namespace lc {
 
 struct Fragments {
-    float* d;
+    void* sums;
     const u32* a;
-    const u32* b;
-    const float* c;
+    u32 b[2];
 };
-LC_INLINE float half_of(u32 pair, int k) { return half_value(u16(pair >> (k % 2 * 16))); }
+LC_INLINE double factor_of(float value) { return value; }
+LC_INLINE i64 factor_of(int value) { return value; }
 
-// PTX's layout of the fragments; the sum is taken in double and rounded once.
-inline void mma_16816(void** lane, u32) {
-    float a[16][16], b[16][8];
+// PTX's layout of the fragments; the sum is taken exactly, or in double and rounded once.
+template <class A, class B, class S> void mma(void** lane, u32) {
+    const int pair = 4 / int(sizeof(A));            // items of a word
+    typedef decltype(factor_of(S())) Wide;
+    Wide a[16][32], b[32][8];
     for (int t = 0; t < 32; ++t) {
         const Fragments& mine = *static_cast<Fragments*>(lane[t]);
-        const int group = t / 4, quad = t % 4 * 2;
-        for (int k = 0; k < 8; ++k) a[group + k / 2 % 2 * 8][quad + k % 2 + k / 4 * 8] = half_of(mine.a[k / 2], k);
-        for (int k = 0; k < 4; ++k) b[quad + k % 2 + k / 2 * 8][group] = half_of(mine.b[k / 2], k);
+        for (int word = 0; word < 4; ++word)
+            for (int k = 0; k < pair; ++k) {
+                const int depth = (t % 4 + word / 2 * 4) * pair + k;
+                a[t / 4 + word % 2 * 8][depth] = factor_of(S(part_of<A>(mine.a[word], k)));
+                if (word < 2) b[(t % 4 + word * 4) * pair + k][t / 4] = factor_of(S(part_of<B>(mine.b[word], k)));
+            }
     }
     for (int t = 0; t < 32; ++t) {
-        const Fragments& mine = *static_cast<Fragments*>(lane[t]);
+        S* sums = static_cast<S*>(static_cast<Fragments*>(lane[t])->sums);
         for (int i = 0; i < 4; ++i) {
-            double sum = mine.c[i];
-            for (int k = 0; k < 16; ++k) sum += double(a[t / 4 + i / 2 * 8][k]) * b[k][t % 4 * 2 + i % 2];
-            mine.d[i] = float(sum);
+            Wide sum = factor_of(sums[i]);
+            for (int k = 0; k < 8 * pair; ++k) sum += a[t / 4 + i / 2 * 8][k] * b[k][t % 4 * 2 + i % 2];
+            sums[i] = S(sum);
         }
     }
 }
 
 }  // namespace lc
 
-LC_INLINE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4],
-                                LC_LINE) {
-    float result[4];                    // d may be c, which another lane's sum does not read, but its own does
-    lc::Fragments mine = {result, a, b, c};
-    lc::state->collective(0xffffffffu, lc::MMA, &mine, lc::mma_16816, line);
-    for (int i = 0; i < 4; ++i) d[i] = result[i];
+template <class A, class B, class S>
+LC_INLINE void mma(S* sums, const Pack<unsigned, 4>& a, unsigned b_first, unsigned b_second, LC_LINE) {
+    lc::Fragments mine = {sums, a.item, {b_first, b_second}};
+    lc::state->collective(0xffffffffu, lc::MMA, &mine, lc::mma<A, B, S>, line);
 }

@@ -3,7 +3,8 @@
 // Needs nothing but arithmetic.h; compile with --fmad=false, so that every fused multiply-add is a written one.
 #pragma once
 
-#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+// Threads of a block, and how many blocks' registers one multiprocessor must have room for, if that is said.
+#define KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
 #define DEVICE __device__ __forceinline__
 #define CONSTANT_PARAM const __grid_constant__
 
@@ -295,17 +296,71 @@ template <class T, int N> DEVICE void store_columns(T* row, const Pack<unsigned,
 #endif
 }
 
+// Words of those matrices as they lie: lane l has items l % 4 * (4 / size) and the next of row l / 4 of each.
+template <int N, class T> DEVICE auto load_rows(const T* row) {
+    constexpr int count = N * int(sizeof(T)) / 4;
+    Pack<unsigned, count> words;
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    if constexpr (count == 4) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(at) : "memory");
+    } else if constexpr (count == 2) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(words[0]), "=r"(words[1]) : "r"(at) : "memory");
+    } else {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(words[0]) : "r"(at) : "memory");
+    }
+    return words;
+}
+
 // ---- Tensor cores -------------------------------------------------------------------------------------------
 
-// d = a * b + c by a warp: a 16 x 16 and b 16 x 8 in pairs of f16, c and d 16 x 8 in f32; sm_80 and newer.
-DEVICE void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4]) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
-#else
-    __trap();
-#endif
+// sums += a * b by a warp, all in the fragments of PTX's mma.sync: 16 x 16 times 16 x 8 of f16 or of bf16 into float,
+// 16 x 32 times 32 x 8 of i8 or u8 into int, modulo 2^32. Below sm_80 by shuffles, in the order of the products.
+namespace lc {
+DEVICE float multiplied_and_added(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+DEVICE int multiplied_and_added(int a, int b, int c) { return int(unsigned(a) * unsigned(b) + unsigned(c)); }
+
+template <class A, class B, class S>
+DEVICE void mma_by_shuffles(S* sums, const Pack<unsigned, 4>& a, unsigned b_first, unsigned b_second) {
+    const int lane = threadIdx.x % 32;
+    UNROLL
+    for (int k = 0; k < 8; ++k) {
+        const int row = lane / 4 * 4 + k % 4, column = lane % 4 * 8 + k % 4;
+        const unsigned b = k < 4 ? b_first : b_second;
+        const unsigned factors[4] = {
+            __shfl_sync(0xffffffffu, a[k / 4 * 2], row), __shfl_sync(0xffffffffu, a[k / 4 * 2 + 1], row),
+            __shfl_sync(0xffffffffu, b, column), __shfl_sync(0xffffffffu, b, column + 4)};
+        UNROLL
+        for (int item = 0; item < 4 / int(sizeof(A)); ++item) {
+            UNROLL
+            for (int n = 0; n < 4; ++n) {
+                sums[n] = multiplied_and_added(
+                    S(part_of<A>(factors[n / 2], item)), S(part_of<B>(factors[2 + n % 2], item)), sums[n]);
+            }
+        }
+    }
 }
+}  // namespace lc
+
+template <class A, class B, class S>
+DEVICE void mma(S* sums, const Pack<unsigned, 4>& a, unsigned b_first, unsigned b_second);
+#if __CUDA_ARCH__ >= 800
+#define LAYOUTC_MMA(A, B, S, constraint, form)                                                                    \
+    template <> DEVICE void mma<A, B, S>(S * sums, const Pack<unsigned, 4>& a, unsigned b_first, unsigned b_second) { \
+        asm("mma.sync.aligned." form " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"            \
+            : "+" constraint(sums[0]), "+" constraint(sums[1]), "+" constraint(sums[2]), "+" constraint(sums[3])     \
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_first), "r"(b_second));                             \
+    }
+#else
+#define LAYOUTC_MMA(A, B, S, constraint, form)                                                                    \
+    template <> DEVICE void mma<A, B, S>(S * sums, const Pack<unsigned, 4>& a, unsigned b_first, unsigned b_second) { \
+        lc::mma_by_shuffles<A, B>(sums, a, b_first, b_second);                                                       \
+    }
+#endif
+LAYOUTC_MMA(f16, f16, float, "f", "m16n8k16.row.col.f32.f16.f16.f32")
+LAYOUTC_MMA(bf16, bf16, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32")
+LAYOUTC_MMA(i8, i8, int, "r", "m16n8k32.row.col.s32.s8.s8.s32")
+LAYOUTC_MMA(i8, u8, int, "r", "m16n8k32.row.col.s32.s8.u8.s32")
+LAYOUTC_MMA(u8, i8, int, "r", "m16n8k32.row.col.s32.u8.s8.s32")
+LAYOUTC_MMA(u8, u8, int, "r", "m16n8k32.row.col.s32.u8.u8.s32")

@@ -1,0 +1,265 @@
+"""The kernel of a product: tables of its lines, chunks that are copied ahead of the products, outputs at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from layoutc.index import Expr, Int, Name, ceildiv, compare, dot, multiply
+from layoutc.index import both as both_of
+from layoutc.plan.frame import Frame
+from layoutc.plan.matrix.operand import Coming, Operand
+from layoutc.plan.matrix.product import DEPTHS, Product
+from layoutc.plan.matrix.tiling import Tiling
+from layoutc.plan.steps import (
+    Assign,
+    Barrier,
+    Blank,
+    Do,
+    Let,
+    Loop,
+    Registers,
+    Step,
+    Steps,
+    Variable,
+    When,
+)
+from layoutc.plan.used import with_used
+from layoutc.plan.values import Element, Function, Literal, Operation, c_type, store
+from layoutc.plan.values import Variable as Held
+from layoutc.resolve.program import Equation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Multiplication:
+    """The steps of one pass; ``shared_bytes`` are known once it is emitted."""
+
+    def __init__(self, frame: Frame, product: Product, tiling: Tiling) -> None:
+        self.frame, self.product, self.tiling, self.lowering = frame, product, tiling, frame.lowering
+        self.counts = dict(zip(frame.indices, frame.counts, strict=True))
+        for index, n in self.counts.items():
+            self.lowering.limits[frame.spelled[index]] = n
+        for c in frame.choice.chunks:
+            self.lowering.limits[frame.spelled[c.index]] = c.last(frame.extents)
+        self.rows = Operand(frame, product.rows, tiling, True)
+        self.columns = Operand(frame, product.columns, tiling, False)
+        self.shared_bytes = 0
+        self.sums = frame.names.take("sums")
+        self.type = "float" if product.sum.type.is_float else "int"
+
+    def emit(self) -> None:
+        """All of it."""
+        emit = self.lowering.emit
+        self._declare_shared()
+        emit(Let("int", "thread", Name("threadIdx.x")))
+        self._emit_tile()
+        for operand in (self.rows, self.columns):
+            side = operand.factor.side
+            line = self._position(side, "row" if operand.is_rows else "column")
+            self.lowering.emit(*operand.remember(self._coordinates(side, Name(line, 0)), line))
+            if len(side) > 1:
+                self.frame.names.release(line)
+        down, across = self._warp_places()
+        count = self.tiling.rows * self.tiling.columns // self.tiling.threads
+        zero = Assign(Element(self.sums, Name("item")), Literal(0, self.product.sum.type))
+        emit(Registers(self.type, self.sums, count), Loop(True, "int", "item", Int(0), Int(count), (zero,)), Blank())
+        self._emit_chunks()
+        self._emit_outputs(down, across)
+
+    # ---- shared memory, the block's tile
+
+    def _declare_shared(self) -> None:
+        for operand in (self.rows, self.columns):
+            step, bytes = operand.shared(self.shared_bytes)
+            self.lowering.emit(step)
+            self.shared_bytes += bytes
+
+    def _named(self, wanted: str, n: Expr) -> Expr:
+        return n if isinstance(n, Int | Name) else Name(self.lowering.let("Index", wanted, n), 0)
+
+    def _emit_tile(self) -> None:
+        """Where the block's rows and columns begin, columns fastest; its place along the other indices."""
+        frame, emit = self.frame, self.lowering.emit
+        emit(Let("Index", "block", Name("blockIdx.x")))
+        rest: Expr = Name("block", 0)
+        for operand, size in ((self.columns, self.tiling.columns), (self.rows, self.tiling.rows)):
+            word = "rows" if operand.is_rows else "columns"
+            outputs = self._named(word, reduce(multiply, (self.counts[i] for i in operand.factor.side), Int(1) + 0))
+            operand.outputs = outputs
+            here = rest
+            if not operand.is_rows or self.product.batch:
+                blocks = self._named(f"blocks_of_{word}", ceildiv(outputs, size))
+                here, rest = rest % blocks, rest // blocks
+            name = self.lowering.let("Index", f"tile_{word}", here * size)
+            operand.first = Name(name, 0)
+        for index in reversed(self.product.batch):
+            here = rest
+            if index != self.product.batch[0]:
+                here, rest = rest % self.counts[index], rest // self.counts[index]
+            emit(Let("Index", frame.spelled[index], here))
+
+    def _position(self, side: Sequence[str], wanted: str) -> str:
+        """A name for a row or column: the index's own where there is one."""
+        return self.frame.spelled[side[0]] if len(side) == 1 else self.frame.names.take(wanted)
+
+    def _coordinates(self, side: Sequence[str], position: Expr) -> Steps:
+        """The indices of a row or column, the last fastest."""
+        if len(side) == 1:
+            return ()
+        out: list[Step] = []
+        rest = position
+        for index in reversed(side):
+            here = rest
+            if index != side[0]:
+                here, rest = rest % self.counts[index], rest // self.counts[index]
+            out.append(Let("Index", self.frame.spelled[index], here))
+        return tuple(reversed(out))
+
+    def _warp_places(self) -> tuple[Expr, Expr]:
+        """The warp's first row and column in the tile; what a lane names of its fragments."""
+        emit, names = self.lowering.emit, self.frame.names
+        thread = Name("thread", 0, self.tiling.threads - 1)
+        emit(Let("int", names.take("lane"), thread % 32))
+        places = []
+        across = self.tiling.warps[1]
+        for word, number, size, count in (("rows", thread // 32 // across, self.tiling.warp[0], self.tiling.warps[0]),
+                                          ("columns", thread // 32 % across, self.tiling.warp[1], across)):
+            name = self.lowering.let("int", f"warp_{word}", number * size)
+            places.append(Name(name, 0, (count - 1) * size))
+        for operand, first in ((self.rows, places[0]), (self.columns, places[1])):
+            emit(*operand.lanes(Name("lane", 0, 31), first))
+        return places[0], places[1]
+
+    # ---- chunks
+
+    def _emit_chunks(self) -> None:
+        """One turn: a chunk sets out, and that which set out some turns before is multiplied."""
+        frame, tiling = self.frame, self.tiling
+        counts = {c.index: self._named(f"chunks_of_{frame.spelled[c.index]}", c.count(frame.extents))
+                  for c in frame.choice.chunks}
+        chunks = self._named("chunks", reduce(multiply, counts.values(), Int(1) + 0))
+        ahead = tiling.buffers - 1
+        chunk = Name(frame.names.take("chunk"), 0)
+        waits = any(o.vector > 1 for o in (self.rows, self.columns))
+        with self.lowering.block() as body:
+            if waits:
+                self.lowering.emit(Do(Function(f"copy_async_wait<{ahead - 1}>", ())))
+            self.lowering.emit(Barrier(), When(compare("<", chunk, chunks), self._begin(chunk, counts)))
+            if waits:
+                self.lowering.emit(Do(Function("copy_async_commit", ())))
+            self.lowering.emit(When(compare(">=", chunk, Int(ahead)), self._multiply(chunk)))
+        self.lowering.emit(Loop(False, "Index", str(chunk), Int(0), chunks + ahead, tuple(body)), Blank())
+
+    def _begin(self, chunk: Expr, counts: Mapping[str, Expr]) -> Steps:
+        """Which values the sum's indices have, and the copies."""
+        frame, found, rest = self.frame, list[Step](), chunk
+        for c in reversed(frame.choice.chunks):
+            here = rest
+            if c is not frame.choice.chunks[0]:
+                here, rest = rest % counts[c.index], rest // counts[c.index]
+            found.append(Let("Index", frame.spelled[c.index], here * c.size + c.first(frame.extents)))
+        depth = next(c for c in frame.choice.chunks if c.index == self.product.depth.index)
+        left = depth.last(frame.extents) - Name(frame.spelled[depth.index], 0)
+        into = Name(frame.names.take("into"), 0, self.tiling.buffers - 1)
+        steps: list[Step] = [Let("int", str(into), chunk % self.tiling.buffers)]
+        for operand in (self.rows, self.columns):
+            steps += operand.begin(Coming(depth.index, left, depth.whole, operand.outputs), into)
+        frame.names.release(str(into))
+        return with_used(tuple(reversed(found)), tuple(steps))
+
+    def _multiply(self, chunk: Expr) -> Steps:
+        """The products of the oldest chunk that waits: fragments of the columns first, then row after row."""
+        take, tiling = self.frame.names.take, self.tiling
+        a, b = self.rows.factor.type, self.columns.factor.type
+        rows, columns = tiling.warp[0] // 16, tiling.warp[1] // 8
+        buffer, step, part = Name(take("buffer"), 0, tiling.buffers - 1), take("step"), take("part")
+        of_columns, of_row = take(f"{self.columns.name}_parts"), take(f"{self.rows.name}_part")
+        row, column = Name(take("row"), 0, rows - 1), Name(take("column"), 0, columns - 1)
+        steps = tiling.depth // DEPTHS[a]
+        at = Name(step, 0, steps - 1) if steps > 1 else Int(0)
+        sums = Operation("+", Held(self.sums), row * (columns * 4) + column * 4)
+        words = Element(of_columns, column // 2)
+        factors = tuple(Element(str(words), column % 2 * 2 + k) for k in (0, 1))
+        multiply = Do(Function(f"mma<{c_type(a)}, {c_type(b)}>", (sums, Held(of_row), *factors)))
+        load = Assign(Element(of_columns, Name(part)),
+                      self.columns.fragment(at, Name(part, 0, columns // 2 - 1), buffer))
+        body: Steps = (
+            Registers("Pack<unsigned, 4>", of_columns, columns // 2),
+            Loop(True, "int", part, Int(0), Int(columns // 2), (load,)),
+            Loop(True, "int", str(row), Int(0), Int(rows), (
+                Let("auto", of_row, self.rows.fragment(at, row, buffer)),
+                Loop(True, "int", str(column), Int(0), Int(columns), (multiply,)))))
+        for name in (str(buffer), step, part, of_columns, of_row, str(row), str(column)):
+            self.frame.names.release(name)
+        return (Let("int", str(buffer), (chunk + 1) % tiling.buffers),
+                *((Loop(True, "int", step, Int(0), Int(steps), body),) if steps > 1 else body))
+
+    # ---- outputs
+
+    def _emit_outputs(self, down: Expr, across: Expr) -> None:
+        """Every lane's outputs, two neighbours at a time: where they lie is the accumulator's layout."""
+        names, tiling, product = self.frame.names, self.tiling, self.product
+        rows, columns = tiling.warp[0] // 8, tiling.warp[1] // 8
+        part, pair = Name(names.take("part"), 0, rows - 1), Name(names.take("pair"), 0, columns - 1)
+        item = (part // 2 * columns + pair) * 4 + part % 2 * 2
+        inside = places_in_tile(self.frame.choice.owner.places, product, self.frame.indices)
+        local = [p.over({"item": item}) for p in inside]
+        row = self._position(product.rows.side, "row")
+        with self.lowering.block() as body:
+            for equation in product.equations:
+                self._emit_pair(equation, self.columns.first + local[1], item)
+        coordinates = self._coordinates(product.rows.side, Name(row, 0))
+        pairs = Loop(True, "int", str(pair), Int(0), Int(columns), tuple(body))
+        guarded = When(compare("<", Name(row, 0), self.rows.outputs), with_used(coordinates, (pairs,)))
+        self.lowering.emit(Loop(True, "int", str(part), Int(0), Int(rows), (
+            Let("Index", row, self.rows.first + local[0]), guarded)))
+
+    def _emit_pair(self, equation: Equation, first: Expr, item: Expr) -> None:
+        """Two columns side by side, each where it is an output; stored at once where they surely lie so in memory."""
+        names, side = self.frame.names, self.product.columns.side
+        element = Name(names.take("element"), 0, 1)
+        at = {i: Name(self.frame.spelled[i], 0) for i in self.frame.indices}
+        output = self.frame.output(equation)
+        paired = len(side) == 1 and self.frame.signature.vectors[
+            self.frame.signature.of(self.frame.kernel, equation.output)] > 1
+        column = self._position(side, "column")
+        run = names.take(f"{self.frame.arrays[equation.output]}_pair")
+        target = Element(run, element) if paired else self._element(equation, at)
+        with self.lowering.block() as made:
+            self.lowering.made[self.product.sum] = Element(self.sums, item + element)
+            value = self.lowering.value(equation.value, {**self.frame.extents, **at})
+            self.lowering.emit(Assign(target, store(value, output.type)))
+        body = with_used(self._coordinates(side, Name(column, 0)), tuple(made))
+        exists = compare("<", Name(column, 0), self.columns.outputs)
+        both = Loop(True, "int", str(element), Int(0), Int(2), (
+            Let("Index", column, first + element), When(exists, body)))
+        if paired:
+            type = f"Pack<{c_type(output.type)}, 2>"
+            self.lowering.emit(Variable(type, run, Function(type, ())), both)
+            self.lowering.emit(*self._store(equation, column, first, run))
+        else:
+            self.lowering.emit(both)
+        for name in (str(element), run, *([column] if len(side) > 1 else [])):
+            names.release(name)
+
+    def _element(self, equation: Equation, at: Mapping[str, Expr]) -> Element:
+        place = self.frame.place_of(equation.output)
+        return Element(place.array, dot((at[i] for i in equation.indices), place.strides))
+
+    def _store(self, equation: Equation, column: str, first: Expr, run: str) -> Steps:
+        """Both of a pair, or its first alone at the end of a row."""
+        at = {i: Name(self.frame.spelled[i], 0) for i in self.frame.indices} | {self.product.columns.side[0]: first}
+        element = self._element(equation, at)
+        both = Do(Function("store", (Operation("+", Held(element.array), element.index), Held(run))))
+        whole, some = (compare("<", first + k, self.columns.outputs) for k in (1, 0))
+        return (When(whole, (both,)), When(both_of(some, compare(">=", first + 1, self.columns.outputs)),
+                                          (Assign(element, Element(run, Int(0))),)))
+
+
+def places_in_tile(places: Sequence[Expr], product: Product, indices: Sequence[str]) -> tuple[Expr, Expr]:
+    """The row and the column in the tile of a thread's item."""
+    at = dict(zip(indices, places, strict=True))
+    return at[product.rows.side[-1]], at[product.columns.side[-1]]

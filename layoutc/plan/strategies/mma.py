@@ -1,0 +1,234 @@
+"""Strategy: sums of products on tensor cores, as a matrix product of rows by columns that is never laid out.
+
+Rows are all that the outputs' indices of one factor count, columns those of the other. Chunks of both factors come to
+shared memory in the background, some ahead of the products; a warp takes them from there in the fragments of
+``mma.sync`` and keeps its sums in registers until all chunks have passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import prod
+from typing import Self
+
+from layoutc.index import Int, ceildiv, multiply
+from layoutc.layout import Layout, composition, mma_a, mma_b, mma_c
+from layoutc.plan.cost import cost_of, nominal_along
+from layoutc.plan.frame import Choice, Frame
+from layoutc.plan.halo import footprints
+from layoutc.plan.head import plain
+from layoutc.plan.matrix.emit import Multiplication
+from layoutc.plan.matrix.operand import vector_of
+from layoutc.plan.matrix.product import DEPTHS, LEAST_SIDE, NoProductError, Product, product_of
+from layoutc.plan.matrix.tiling import (
+    BUFFERS,
+    FRAGMENT,
+    MOST_SUMS,
+    ROW_BYTES,
+    WARP,
+    Tiling,
+    arranged,
+    shared_bytes,
+)
+from layoutc.plan.names import Names
+from layoutc.plan.nodes import THROUGH, Pass, Refusal, Storage
+from layoutc.plan.ownership import Ownership, by_layout
+from layoutc.plan.refusal import refusal
+from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.resolve.program import Schedule
+
+MOST_SIDE = 128                     # rows and columns of a block
+MOST_SHARED = 99 << 10              # bytes that every target with these instructions gives a block
+SHARED_SPEED = 8                    # bytes that come from shared memory while memory gives one
+
+
+@dataclass(frozen=True, slots=True)
+class Mma:
+    """A product and how blocks divide it."""
+
+    work: Work
+    product: Product
+    tiling: Tiling
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self | Refusal:
+        """The tiling, if the equations are a product and the schedule leaves it open.
+
+        Raises LayoutcError where the schedule insists and cannot have it.
+        """
+        told = work.schedule or Schedule(None)
+        try:
+            return cls._planned(work, told)
+        except NoProductError as error:
+            if not told.mma:
+                return Refusal("mma", str(error))
+            spans = dict(told.clause_spans)
+            raise refusal(work.program, "cannot-mma", f"tensor cores do not make this: {error}",
+                          spans[error.clause if error.clause in spans else "mma"], error.help) from None
+
+    @classmethod
+    def _planned(cls, work: Work, told: Schedule) -> Self:
+        if not told.mma and (told.tile or told.threads or told.stages or told.vector or told.loads or told.stores):
+            raise NoProductError("the schedule says how outputs are divided or where tensors wait")
+        if not work.target.has_tensor_cores:
+            raise NoProductError(f"{work.target.arch} has no matrix instructions of compute capability 8.0")
+        product = product_of(work)
+        for factor in (product.rows, product.columns):
+            if not told.mma and vector_of(work.kernel, work.signature, factor) == 1:
+                raise NoProductError(f"no copy in the background moves so little of `{factor.tensor.name}`")
+        outputs = [_outputs(work, side.side) for side in (product.rows, product.columns)]
+        if not told.mma and min(outputs) < LEAST_SIDE:
+            raise NoProductError("the outputs are too few for factors to serve many of them")
+        tiling = _tiling(product, told, outputs)
+        return cls(work, product, tiling, _cost(work, product, tiling, outputs))
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The pass under its name in the text."""
+        work, product, tiling = self.work, self.product, self.tiling
+        frame = Frame(work.kernel, self._choice(), work.signature, names.copy(), entry)
+        multiplication = Multiplication(frame, product, tiling)
+        with frame.lowering.block() as body:
+            multiplication.emit()
+        frame.shared_bytes = multiplication.shared_bytes
+        one = self._together(frame.record())
+        one = replace(one, dynamic_bytes=frame.shared_bytes, notes=self._notes(multiplication))
+        return Made((one,), (replace(frame.function(body), resident=tiling.resident),))
+
+    def _choice(self) -> Choice:
+        work, product, tiling = self.work, self.product, self.tiling
+        last = {product.rows.side[-1]: tiling.rows, product.columns.side[-1]: tiling.columns}
+        tile = tuple(last.get(i, 1) for i in work.indices)
+        chunks = (replace(product.depth, size=tiling.depth), *product.taps)     # taps read much the same lines
+        found = footprints(work.kernel, work.equations, chunked=tuple(c.index for c in chunks))
+        return Choice(work.equations, tile, _owner(work, product, tiling), self._storage(), tuple(found.values()),
+                      chunks=chunks, asynchronous=True)
+
+    def _storage(self) -> tuple[Storage, ...]:
+        """A chunk of either factor, in all its buffers."""
+        tiling, made = self.tiling, []
+        for factor, count in ((self.product.rows, tiling.rows), (self.product.columns, tiling.columns)):
+            extents = (count, tiling.depth) if factor.by_depth else (tiling.depth, count)
+            made.append(Storage(factor.tensor.name, "shared", factor.type, extents, copies=tiling.buffers))
+        return tuple(made)
+
+    def _together(self, one: Pass) -> Pass:
+        """The record with rows and columns counted through their indices."""
+        sides = (self.product.rows.side, self.product.columns.side)
+        of = {name: side for side in sides for name in side} | {name: (name,) for name in self.product.batch}
+        groups = tuple(dict.fromkeys(of[i] for i in one.indices))
+        counts = dict(zip(one.indices, one.extents, strict=True))
+        tile, owner = dict(zip(one.indices, one.tile, strict=True)), dict(zip(one.indices, one.owner, strict=True))
+        totals = [reduce(multiply, (counts[i] for i in g), Int(1) + 0) for g in groups]
+        sizes = tuple(tile[g[-1]] for g in groups)
+        return replace(
+            one, indices=tuple(THROUGH.join(g) for g in groups), extents=tuple(totals), tile=sizes,
+            blocks=tuple(ceildiv(n, size) for n, size in zip(totals, sizes, strict=True)),
+            owner=tuple(owner[g[-1]] for g in groups))
+
+    def _notes(self, made: Multiplication) -> tuple[str, ...]:
+        """Who multiplies what, and the layouts by which it is stored and held."""
+        tiling, sum = self.tiling, "f32" if self.product.sum.type.is_float else "i32"
+        type, depth = self.product.rows.type.name, DEPTHS[self.product.rows.type]
+        shape = (16, 8, depth, type)
+        (down, across), (rows, columns) = tiling.warps, tiling.warp
+        lines = [f"{down} x {across} warps, each {rows} x {columns} by mma.sync m16n8k{depth}, {type} into {sum}"]
+        for operand, name, layout in ((made.rows, "mma_a", mma_a(*shape)), (made.columns, "mma_b", mma_b(*shape))):
+            side = operand.factor.side
+            order = f" (of {', '.join(map(plain, side))} the last fastest)" if len(side) > 1 else ""
+            word = "rows" if operand.is_rows else "columns"
+            lines.append(f"{plain(operand.factor.tensor.name)}: {word}{order}; 16-byte vectors at {operand.panel}, "
+                         f"fragments {name} {layout}")
+        return tuple(lines)
+
+
+def _outputs(work: Work, side: tuple[str, ...]) -> int:
+    return prod(nominal_along(work.kernel, work.equations[0], work.indices.index(i)) for i in side)
+
+
+def _power_of_two(n: int) -> int:
+    """The least that is no smaller."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def _depth(product: Product, most: int) -> int:
+    """Elements of a chunk: no more than the sum has, in whole instructions."""
+    ends = product.depth.range
+    needed = most if ends is None else max(ends[1] - ends[0], 1)
+    return min(max(_power_of_two(needed), DEPTHS[product.rows.type]), most)
+
+
+def _tiling(product: Product, told: Schedule, outputs: list[int]) -> Tiling:
+    """As the schedule says, or the largest tile that outputs fill; fewer buffers where the budget has no room.
+
+    Raises NoProductError.
+    """
+    type, said = product.rows.type, dict(told.tile or ())
+    sizes = {product.rows.side[-1]: min(max(_power_of_two(outputs[0]), FRAGMENT), MOST_SIDE),
+             product.columns.side[-1]: min(max(_power_of_two(outputs[1]), FRAGMENT), MOST_SIDE),
+             product.depth.index: _depth(product, ROW_BYTES // type.bytes)}
+    for index, size in said.items():
+        whole = DEPTHS[type] if index == product.depth.index else FRAGMENT
+        if index == product.depth.index and size & (size - 1):
+            raise NoProductError(f"{size} of `{index}` are no power of two", "tile", f"{whole}, or a power of two more")
+        if index not in sizes and size > 1:
+            raise NoProductError(f"`{index}` is one a block", "tile", f"the tile names {_listed(sizes)}")
+        if index in sizes and size % whole:
+            raise NoProductError(
+                f"{size} of `{index}` are no whole fragments", "tile", f"make it a multiple of {whole}")
+    rows, columns, depth = (said.get(index, size) for index, size in sizes.items())
+    count = told.threads.count if told.threads is not None else None
+    warps = arranged(rows, columns, None if count is None else count // WARP)
+    if warps is None or (count is not None and count % WARP):
+        raise NoProductError(
+            f"{count or 'no'} threads share a tile of {rows} by {columns} in whole fragments",
+            "threads" if count else "tile", f"at most {MOST_SUMS} sums a thread, and warps of 32")
+    room = MOST_SHARED if told.shared_budget is None else told.shared_budget
+    for buffers in range(BUFFERS, 1, -1):
+        tiling = Tiling(rows, columns, warps, depth, buffers)
+        if shared_bytes(tiling, type) <= room:
+            return tiling
+    raise NoProductError(f"two buffers of {shared_bytes(tiling, type) // 2} bytes are more than {room}",
+                         "budget", "make the tile smaller")
+
+
+def _listed(indices: Iterable[str]) -> str:
+    return ", ".join(f"`{i}`" for i in indices)
+
+
+def _owner(work: Work, product: Product, tiling: Tiling) -> Ownership:
+    """Accumulators of ``mma.sync`` side by side in a warp's outputs, warps side by side in the tile."""
+    names = (product.rows.side[-1], product.columns.side[-1])
+    owner = by_layout((tiling.rows, tiling.columns), accumulators(tiling, product))
+    at = dict(zip(names, owner.places, strict=True))
+    return replace(owner, places=tuple(at.get(i, Int(0)) for i in work.indices))
+
+
+def accumulators(tiling: Tiling, product: Product) -> Layout:
+    """(thread, item) -> place in the block's tile, row-major."""
+    rows, columns = tiling.warp
+    width, type = tiling.columns, "f32" if product.sum.type.is_float else "i32"
+    one = composition(Layout((8, 16), (1, width)), mma_c(16, 8, DEPTHS[product.rows.type], type))
+    (down, across), wide = tiling.warps, width
+    threads = [one[0], *(Layout(n, s) for n, s in ((across, columns), (down, rows * wide)) if n > 1)]
+    items = [one[1], *(Layout(n, s) for n, s in ((columns // 8, 8), (rows // 16, 16 * wide)) if n > 1)]
+    return Layout.of([Layout.of(threads) if len(threads) > 1 else threads[0],
+                      Layout.of(items) if len(items) > 1 else items[0]])
+
+
+def _cost(work: Work, product: Product, tiling: Tiling, outputs: list[int]) -> float:
+    """Every chunk from memory, and what a warp takes from them; ragged ends are multiplied as zeros."""
+    shared = {}
+    for factor, block, warp in ((product.rows, tiling.columns, tiling.warp[1]),
+                                (product.columns, tiling.rows, tiling.warp[0])):
+        shared[factor.tensor.name] = factor.type.bytes * (1 / block + 1 / warp / SHARED_SPEED)
+    down, across = -(-outputs[0] // tiling.rows), -(-outputs[1] // tiling.columns)
+    padded = down * tiling.rows * across * tiling.columns / max(prod(outputs), 1)
+    ends = product.depth.range
+    if ends is not None and ends[1] > ends[0]:
+        padded *= -(-(ends[1] - ends[0]) // tiling.depth) * tiling.depth / (ends[1] - ends[0])
+    vectors = (tiling.rows + tiling.columns) * tiling.depth * product.rows.type.bytes // 16
+    on_their_way = down * across * _outputs(work, product.batch) * vectors * (BUFFERS - 1)
+    return cost_of(work.kernel, work.equations, product.columns.side[-1], on_their_way, shared) * padded
