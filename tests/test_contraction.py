@@ -77,7 +77,7 @@ def test_channels_last(channels: str, device: str) -> None:
     schedule layer as plain {{ tile (i: 4, j: 8, m: 4) }}""").layer
     assert strategy_of(kernel) == "product"
     chunks = {c.index: c.size for c in kernel.plan.passes[0].chunks}
-    assert chunks == {"u": 1, "v": 1, "c": 24 if channels == "24" else 16}
+    assert chunks == {"u": 1, "v": 1, "c": 12 if channels == "24" else 16}
     random = np.random.default_rng(9)
     for n, h, width, made in [(2, 5, 7, 33), (1, 1, 1, 1), (1, 3, 18, 130)]:
         x = random.standard_normal((n, h, width, 24)).astype(np.float32)
@@ -159,7 +159,7 @@ def test_what_a_schedule_says_is_not_overruled() -> None:
         kernel = compile(MATMUL.format(type="f32") + f" schedule f {{ {clauses} }}").f
         assert strategy_of(kernel) == "tile"
     budgeted = compile(MATMUL.format(type="f32") + " schedule f { budget shared 7000 }").f.plan.passes[0]
-    assert budgeted.strategy == "contraction"
+    assert budgeted.strategy == "product"
     assert budgeted.shared_bytes <= 7000
 
 

@@ -120,6 +120,20 @@ def test_sums_and_extents_of_nothing(device: str) -> None:
         np.testing.assert_array_equal(y, b + made)
 
 
+@pytest.mark.parametrize("window", ["5, 5", "2, 15", "7, 7", "3, 1"])
+@pytest.mark.parametrize("type", ["f32", "f64"])
+def test_chunks_of_any_window_find_room(type: str, window: str) -> None:
+    kernel = made_by(f"""
+    kernel f(x: {type}[N, C, H, W], w: {type}[M, C, {window}]) -> (y: {type}[N, M, H, W]) {{
+        edge x = nearest
+        require N > 0, C > 0, H > 0, W > 0
+        y[n, m, i, j] = sum(c, u, v) w[m, c, u, v] * x[n, c, i + u, j + v]
+    }}""")
+    one = kernel.plan.passes[0]
+    assert one.shared_bytes <= kernel.plan.target.shared_bytes
+    assert "copy_async" in kernel.cuda
+
+
 def test_names_of_the_text_step_aside(device: str) -> None:
     """Tensors and indices may be called what a product's own variables are."""
     kernel = made_by("kernel f(part: f32[row, slot], step: f32[slot, column]) -> (left: f32[row, column]) "

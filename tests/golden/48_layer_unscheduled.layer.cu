@@ -82,7 +82,7 @@ KERNEL(128) layer(
             const Index chunk_c = chunk * 2 - 2;
             const int count_c = minimum(chunk_c + 2, C) - chunk_c;
             const int whole = count_c * 9 / 2 * 2;
-            UNROLL_BY(1)
+            UNROLL_BY(4)
             for (int step = 0; step < whole; step += 2) {
                 Pack<float, 2> left[8];
                 UNROLL

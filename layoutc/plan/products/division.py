@@ -16,7 +16,10 @@ SIDE = 128              # outputs of a block along a side at most, where the oth
 BLOCK_BYTES = 32768     # that the sums of a block take in registers at most: three blocks share a multiprocessor
 ITEMS = {4: (8, 8), 8: (8, 4)}      # outputs of a thread along rows and columns, by the bytes of an element
 ROW_LANES = 4           # lanes of a warp along the rows
-LEAST_STEPS, MOST_STEPS = 16, 32    # of a chunk
+LEAST_SIDE = 4          # outputs along a side below which a factor serves too few of them
+LEAST_STEPS = 16        # of a chunk, about
+MOST_STEPS = (28, 22, 16, 12, 8, 4, 2, 1)   # the most for which both buffers find room
+BUFFERS = 2             # of each factor: one arrives while the other is multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +115,39 @@ class Division:
         return (self.rows.first(warp // self.columns.warps, row),
                 self.columns.first(warp % self.columns.warps, column))
 
+    @property
+    def turns(self) -> int:
+        """Turns of the loop over the steps of a chunk that are written out: vectors along the sums take registers."""
+        return 4 if self.rows.along or self.columns.along else 2
+
     def size(self, side: Side) -> int:
         """Elements of one buffer of a side's factor."""
         return side.pitch * (self.steps.count if side.along else side.outputs)
 
 
-def divide(product: Product, rows: int, columns: int) -> Division | str:
-    """The division for about so many rows and columns, or why they are too few."""
+def divide(product: Product, rows: int, columns: int, room: int) -> Division | str:
+    """The division for about so many rows and columns, in ``room`` bytes of shared memory; or why there is none."""
+    for most in MOST_STEPS:
+        found = _divided(product, rows, columns, most)
+        if isinstance(found, str) or shared_bytes(product, found) <= room:
+            return found
+    return "one step of both factors does not fit twice in shared memory"
+
+
+def shared_bytes(product: Product, division: Division) -> int:
+    """Bytes of both buffers of both factors."""
+    sizes = zip(product.factors, division.sides, strict=True)
+    return sum(BUFFERS * division.size(side) * f.type.bytes for f, side in sizes)
+
+
+def _divided(product: Product, rows: int, columns: int, most: int) -> Division | str:
     bytes = max(f.type.bytes for f in product.factors)
     high, wide = _tile(_power_of_two(rows), _power_of_two(columns), bytes)
-    if high * wide < WARP:
+    if high * wide < WARP or min(high, wide) < LEAST_SIDE:
         return "the outputs are too few for factors to serve many of them"
     row_lanes = min(max(ROW_LANES, WARP // wide), high)
     lanes = (row_lanes, WARP // row_lanes)
-    steps = steps_of(product)
+    steps = steps_of(product, most)
     vector = gcd(ACCESS_BYTES // bytes, steps.count)
     sides = [_side(f, n, lane, min(most, n // lane), steps, vector)
              for f, n, lane, most in zip(product.factors, (high, wide), lanes, ITEMS[bytes], strict=True)]
@@ -148,25 +170,25 @@ def _side(f: Factor, outputs: int, lanes: int, items: int, steps: Steps, vector:
     return Side(outputs, lanes, items, vector, False, pitch)
 
 
-def steps_of(product: Product) -> Steps:
+def steps_of(product: Product, most: int) -> Steps:
     """The longest run of the last indices that a chunk has whole, and some values of the one before them."""
     binders = product.reduce.binders
     each, number = 1, len(binders) - 1
-    while number > 0 and (count := binders[number].count) is not None and 0 < each * count < LEAST_STEPS:
+    while number > 0 and (count := binders[number].count) is not None and 0 < each * count < min(LEAST_STEPS, most):
         each, number = each * count, number - 1
     outer = tuple(Chunk(b.name, 1, b.low, b.high) for b in binders[:number])
-    chunked = binders[number]
-    return Steps(outer, Chunk(chunked.name, _values(chunked, each), chunked.low, chunked.high), binders[number + 1:])
+    b = binders[number]
+    return Steps(outer, Chunk(b.name, _values(b, each, most), b.low, b.high), binders[number + 1:])
 
 
-def _values(b: Binder, each: int) -> int:
+def _values(b: Binder, each: int, most: int) -> int:
     """Values of the chunked index: about enough for a chunk, steps in whole vectors, a divisor of all if there is."""
-    most = max(MOST_STEPS // each, 1)
-    if b.count is not None and 0 < b.count * each <= LEAST_STEPS:
+    if b.count is not None and 0 < b.count * each <= min(LEAST_STEPS, most):
         return b.count
-    found = [n for n in range(1, most + 1) if b.count is None or b.count == 0 or b.count % n == 0]
+    possible = range(1, max(most // each, 1) + 1)
+    found = [n for n in possible if b.count is None or b.count == 0 or b.count % n == 0]
     if each * max(found) < LEAST_STEPS:
-        found = list(range(1, most + 1))
+        found = list(possible)
     return min(found, key=lambda n: (n * each < LEAST_STEPS // 2, -gcd(n * each, 4), abs(n * each - LEAST_STEPS)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from layoutc.index import Call, Expr, Int, Name, ceildiv, compare
 from layoutc.plan.chunks import number_of_chunks
 from layoutc.plan.frame import Frame
-from layoutc.plan.products.division import Division
+from layoutc.plan.products.division import BUFFERS, Division
 from layoutc.plan.products.fill import Fill
 from layoutc.plan.products.lines import Line, Walk, Words, total_of
 from layoutc.plan.products.multiply import Multiply
@@ -17,8 +17,6 @@ from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Shared, Step, Step
 from layoutc.plan.sums import Sums
 from layoutc.plan.used import with_used
 from layoutc.plan.values import Function, memory_type
-
-BUFFERS = 2             # of each factor: one arrives while the other is multiplied
 
 
 class Making:

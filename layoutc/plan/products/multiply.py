@@ -63,7 +63,8 @@ class Multiply:
             inner = Loop(True, "int", words.element, Int(0), Int(vector), (inner,))
         for name in names:
             frame.names.release(name)
-        frame.lowering.emit(Strided(1, "int", words.step, first, end, Int(vector), (*taken[0], *taken[1], inner)))
+        turns = division.turns if vector == division.vector else 1
+        frame.lowering.emit(Strided(turns, "int", words.step, first, end, Int(vector), (*taken[0], *taken[1], inner)))
 
     def _taken(self, f: Fill, name: str, place: Expr, buffer: Expr, vector: int) -> Steps:
         """A thread's share of some steps of one factor, from shared memory into registers."""

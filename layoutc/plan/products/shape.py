@@ -27,6 +27,11 @@ class Factor:
     runs_along_side: bool           # its last subscript moves with its side; else with the sum, or with nothing
 
     @property
+    def slides(self) -> bool:
+        """Whether an index of its side and another move it along one axis: windows of neighbouring outputs overlap."""
+        return any(len(names := set(names_of(s))) > 1 and not names.isdisjoint(self.side) for s in self.subscripts)
+
+    @property
     def names(self) -> frozenset[str]:
         """Every index that its subscripts mention."""
         return frozenset(name for s in self.subscripts for name in names_of(s))

@@ -20,16 +20,16 @@ from layoutc.plan.masks import masks_of
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import THROUGH, Pass, Refusal, Storage
 from layoutc.plan.ownership import Ownership
-from layoutc.plan.products.division import ACCESS_BYTES, Division, divide
+from layoutc.plan.products.division import ACCESS_BYTES, BUFFERS, Division, divide
 from layoutc.plan.products.lines import total_of
-from layoutc.plan.products.make import BUFFERS, Making
+from layoutc.plan.products.make import Making
 from layoutc.plan.products.shape import Product as Shape
 from layoutc.plan.products.shape import product_of
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.resolve.program import Schedule
 
-LEAST_SIDE = 4          # outputs along a side below which a factor serves too few of them
 SHARED_SPEED = 16       # bytes that come from shared memory, as vectors, while memory gives one
+CACHE_SPEED = 4         # bytes that come from a cache while memory gives one: windows read an element again and again
 OUTPUTS_AT_WORK = 16    # of a thread that keep as much of the machine busy as one thread that waits for its loads
 
 
@@ -53,17 +53,14 @@ class Product:
         shape = product_of(work.kernel, work.equations)
         if isinstance(shape, str):
             return Refusal("product", shape)
-        sides = tuple(prod(_outputs(work, i) for i in f.side) for f in shape.factors)
-        division = divide(shape, *sides)
-        if isinstance(division, str) or min(division.rows.outputs, division.columns.outputs) < LEAST_SIDE:
-            return Refusal("product", "the outputs are too few for factors to serve many of them")
+        sides, room = [prod(_outputs(work, i) for i in f.side) for f in shape.factors], work.target.shared_bytes
+        division = divide(shape, sides[0], sides[1], min(told.shared_budget or room, room))
+        if isinstance(division, str):
+            return Refusal("product", division)
         try:
             check_chunks(work.kernel, work.equations, frozenset(), division.steps.chunks)
         except CannotChunkError as error:
             return Refusal("product", error.why)
-        room = min(told.shared_budget or work.target.shared_bytes, work.target.shared_bytes)
-        if _shared_bytes(shape, division) > room:
-            return Refusal("product", "one chunk of both factors does not fit twice in shared memory")
         return cls(work, shape, division, _cost(work, shape, division))
 
     def plan(self, names: Names, entry: str) -> Made:
@@ -144,11 +141,6 @@ def _outputs(work: Work, index: str) -> int:
     return nominal_along(work.kernel, work.equations[0], work.indices.index(index))
 
 
-def _shared_bytes(shape: Shape, division: Division) -> int:
-    sizes = zip(shape.factors, division.sides, strict=True)
-    return sum(BUFFERS * division.size(side) * f.type.bytes for f, side in sizes)
-
-
 def _cost(work: Work, shape: Shape, division: Division) -> float:
     """Every chunk's elements from memory, and what a thread takes from them for all of its outputs."""
     rows, columns = division.rows, division.columns
@@ -159,7 +151,8 @@ def _cost(work: Work, shape: Shape, division: Division) -> float:
     for f, other in zip(shape.factors, (columns, rows), strict=True):
         if isinstance(chunks, Int):
             steps = chunks.value * division.steps.count / max(found[f.tensor].reads, 1)
-            shared[f.tensor] = f.type.bytes * (steps / other.outputs + 1 / other.items / SHARED_SPEED)
+            from_memory = steps / other.outputs / (CACHE_SPEED if f.slides else 1)
+            shared[f.tensor] = f.type.bytes * (from_memory + 1 / other.items / SHARED_SPEED)
     made = [prod(_outputs(work, i) for i in g) for g in (shape.first.side, shape.second.side)]
     blocks = [-(-n // side.outputs) for n, side in zip(made, (rows, columns), strict=True)]
     launched = prod(blocks) * rows.outputs * columns.outputs / prod(made)
