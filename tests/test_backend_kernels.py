@@ -93,6 +93,19 @@ def gemm() -> Case:
     return Case("gemm", "gemm", 1, args, [a.astype(np.float32) @ b.astype(np.float32)])
 
 
+def by_matrices() -> Case:
+    a, b = (rng.integers(-5, 6, (16, 16)).astype(np.float16) for _ in range(2))
+    return Case("gemm", "by_matrices", 1, [a, b, np.zeros((16, 16), np.float32)], [a.astype(np.float32) @ b])
+
+
+def of_bytes() -> Case:
+    """The last of every thread's sums begins at the largest i32, and wraps."""
+    a, b = rng.integers(-128, 128, (16, 32)).astype(np.int8), rng.integers(0, 256, (8, 32)).astype(np.uint8)
+    wanted = a.astype(np.int64) @ b.astype(np.int64).T
+    wanted[8:, 1::2] += 2**31 - 1
+    return Case("gemm", "of_bytes", 1, [a, b, np.zeros((16, 8), np.int32)], [wanted.astype(np.int32)])
+
+
 def regions() -> Case:
     x = rng.integers(-99, 100, 256).astype(np.float64)
     wanted = x.reshape(4, 64).cumsum(1)[:, ::-1].astype(np.int16).ravel()
@@ -117,7 +130,7 @@ def scatter() -> Case:
 
 CASES = [
     blur(), block_exchange(), warp_exchange(), row_sum(), rotate(), odd_lanes(), walk(), chunked(), padded(), gemm(),
-    regions(), warp_scan(), scatter(),
+    by_matrices(), of_bytes(), regions(), warp_scan(), scatter(),
 ]
 RUNS = [Run(order="ascending"), Run(order="descending"), Run(seed=1), Run(seed=2), Run(seed=3)]
 

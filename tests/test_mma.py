@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from layoutc.compare import expected
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, compile
 from layoutc.plan.matrix.tiling import Panel
@@ -105,6 +107,36 @@ def test_rows_that_no_vector_reads(type: str, device: str) -> None:
             np.testing.assert_array_equal(got, left.astype(int) @ right.astype(int).T)
         else:
             np.testing.assert_allclose(got, left.astype(float) @ right.astype(float).T, rtol=0, atol=1e-4)
+
+
+def cut(value: float, unit: float) -> float:
+    return math.trunc(value / unit) * unit
+
+
+def tensor_core_sum(terms: Array, at_once: int) -> float:
+    """As tensor cores add: some terms and the sum so far, each cut at the largest's last place, then the result."""
+    total = 0.0
+    for first in range(0, len(terms), at_once):
+        together = [total, *map(float, terms[first:first + at_once])]
+        largest = max(map(abs, together))
+        unit = 2.0 ** (math.frexp(largest)[1] - 24) if largest else 1.0
+        total = sum(cut(term, unit) for term in together)
+        total = cut(total, 2.0 ** (math.frexp(total)[1] - 24)) if total else 0.0
+    return total
+
+
+@pytest.mark.parametrize("at_once", [8, 16])
+def test_the_bound_holds_what_tensor_cores_add(at_once: int) -> None:
+    """Terms of one sign lose most: every cut is towards zero."""
+    kernel = compile(product_text("f16", "ik", "jk")).f
+    for seed, k in enumerate((8, 40, 500)):
+        a, b = np.abs(values(seed, (6, k), "f16")), np.abs(values(seed + 9, (5, k), "f16"))
+        a[0] *= np.where(np.arange(k) % 2, -1, 1)
+        a[1, :3] = 1000
+        want, = expected(kernel.meaning, (a, b))
+        terms = a[:, None].astype(np.float64) * b[None].astype(np.float64)
+        for i, j in product(range(6), range(5)):
+            assert want.low[i, j] <= tensor_core_sum(terms[i, j], at_once) <= want.high[i, j]
 
 
 # ---- convolution layers
@@ -217,6 +249,10 @@ def test_what_a_schedule_cannot_have(text: str, slug: str, why: str) -> None:
      " c[i, j] = sum(k) f32(a[i, k]) * f32(b[j + 1, k]) }", "other than 0"),
     ("kernel f(x: f16[C, W], w: f16[M, C, 3]) -> (y: f32[M, W]) { edge x = constant(0)"
      " y[m, i] = sum(c, v) f32(w[m, c, v]) * f32(x[c, i + v]) }", "in a way that matrices are loaded"),
+    ("kernel f(a: f16[M, K], b: f16[K, N]) -> (c: f32[M, N]) { edge b = constant(0)"
+     " c[i, j] = sum(k) f32(a[i, k]) * f32(b[k + 1, j]) }", "lies along the outputs, and has an edge"),
+    ("kernel f(a: f16[M, K], b: f16[N, L]) -> (c: f32[M, N]) { edge b = constant(0)"
+     " c[i, j] = sum(k in 0..K) f32(a[i, k]) * f32(b[j, k]) }", "past the end of `b`"),
 ])
 def test_what_is_made_otherwise(text: str, why: str) -> None:
     one = compile(text).f.plan.passes[0]

@@ -113,7 +113,7 @@ def product_of(work: Work) -> Product:
         taps = tuple(Chunk(b.name, 1, b.low, b.high) for b in sum.binders if b is not binder)
         found = Product(equations, sum, batch, rows, columns, taps, int(low),
                         Chunk(binder.name, 1, binder.low, binder.high))
-        _check_edges(found)
+        _check_edges(found, work)
         return found
     raise NoProductError("no index of the sum runs along both factors in a way that matrices are loaded")
 
@@ -230,15 +230,22 @@ def _orientation(axes: Sequence[Axis], side: Sequence[str], depth: str) -> bool 
     return False if linear == [(Name(depth), 1)] and axes[moved[0]].outer == Int(0) else None
 
 
-def _check_edges(product: Product) -> None:
+def _check_edges(product: Product, work: Work) -> None:
     """Outside of a factor stand its own elements, or zeros; along memory nothing is outside."""
+    extents = {name: Name(name, 0) for name in work.kernel.extents}
     for factor in (product.rows, product.columns):
+        tensor = factor.tensor
+        rules = [[rule for rule in sides if rule is not None] for sides in tensor.edges]
         if not factor.by_depth and factor.type in (I8, U8):
-            raise NoProductError(f"`{factor.tensor.name}` has its bytes along the outputs, which no matrix load turns")
-        for sides in factor.tensor.edges:
-            for rule in sides:
-                if rule is not None and rule.value is not None and not _is_zero(rule.value):
-                    raise NoProductError(f"beyond the edge of `{factor.tensor.name}` stands something other than 0")
+            raise NoProductError(f"`{tensor.name}` has its bytes along the outputs, which no matrix load turns")
+        if not factor.by_depth and any(rules):
+            raise NoProductError(f"`{tensor.name}` lies along the outputs, and has an edge")
+        if any(rule.value is not None and not _is_zero(rule.value) for some in rules for rule in some):
+            raise NoProductError(f"beyond the edge of `{tensor.name}` stands something other than 0")
+        length, end = as_index(tensor.extents[-1], extents), as_index(product.depth.high, extents)
+        room = None if length is None or end is None else (length - end).interval[0]
+        if rules[-1:] not in ([], [[]]) and (product.low < 0 or room is None or room < 0):
+            raise NoProductError(f"the sum runs past the end of `{tensor.name}` in memory")
 
 
 def _is_zero(value: Value) -> bool:
