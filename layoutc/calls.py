@@ -22,7 +22,7 @@ from layoutc.plan.nodes import Plan, Signature, Target
 from layoutc.repeated import Form, Ready, Repeated, form_of
 from layoutc.resolve.binding import bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
-from layoutc.stepping import Spare, Turns, copy_steps, launches_of, plain, readable, twin
+from layoutc.stepping import Launches, Spare, Turns, copy_steps, plain, readable, twin
 from layoutc.workspaces import Rooms
 
 MOST_FORMS = 256            # of arguments whose launches are remembered
@@ -107,15 +107,21 @@ class Caller:
             known = self._repeated.get((len(values), form))
             if known is not None and known.launch((*values, *out), stream):
                 return tuple(out)
-        launches = launches_of(check_steps(self.kernel, steps), self.fused if steps < 2 else self.usual)
+        steps = check_steps(self.kernel, steps)
         inputs = self._inputs(values)
-        extents = bind_extents(self.kernel, [a.shape for a in inputs])
-        read = check_call(self.kernel, extents)
+        try:
+            extents = bind_extents(self.kernel, [a.shape for a in inputs])
+            read = check_call(self.kernel, extents)
+        except LayoutcError as error:
+            raise error.within(self.program.source) from None
         far = read is not None and read.size >= NARROW
         for tensor, array in zip(self.kernel.inputs, inputs, strict=True):
             check_strides(tensor, array, extents)
         where = choose_device(device, [*inputs, *(out or ())])
         outputs = self._outputs(extents, out, inputs)
+        if not any(o.size for o in outputs):
+            steps = min(steps, 1)       # however many there are, none makes anything
+        launches = Launches(steps, self.fused if steps < 2 else self.usual)
         if given is not None and given not in self._extents:
             _forget(self._extents)
             self._extents[given] = extents
@@ -163,7 +169,7 @@ class Caller:
     # ---- running
 
     def _run_cuda(
-        self, launches: list[int], inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
+        self, launches: Launches, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
         stream: object,
     ) -> Repeated | None:
         """Run on the device that is current; how to do the same with other arrays on it, where that needs no more."""
@@ -194,7 +200,7 @@ class Caller:
             return Repeated.of(ready, (*sent, *made), len(sent))
 
     def _run_cpu(
-        self, launches: list[int], inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
+        self, launches: Launches, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
         run: Run | None,
     ) -> None:
         if not launches:
@@ -211,7 +217,7 @@ class Caller:
             output[...] = result.array
 
     def _launch_all(
-        self, device: str, launches: list[int], given: Sequence[Any], first: Sequence[Any], second: Sequence[Any],
+        self, device: str, launches: Launches, given: Sequence[Any], first: Sequence[Any], second: Sequence[Any],
         extents: dict[str, int], far: bool, inputs: list[Array], run: Run | None,
     ) -> Ready | None:
         """One launch after the other, each from what the one before wrote; what repeats the last one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from heapq import nsmallest
 
@@ -44,6 +44,10 @@ class LayoutcError(Exception):
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n".join(render_diagnostic(d) for d in self.diagnostics))
+
+    def within(self, source: Source) -> LayoutcError:
+        """The same error, its places being places of this text."""
+        return LayoutcError(replace(d, source=source) if d.span is not None else d for d in self.diagnostics)
 
 
 _LONGEST_MISSPELT = 80      # characters; comparing takes their square in time

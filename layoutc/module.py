@@ -84,7 +84,10 @@ class Kernel:
             tensors = tuple(as_array(t, v) for t, v in zip(self._kernel.inputs, tensors, strict=True))
         from layoutc.reference import evaluate  # a kernel that is only called needs none of it
 
-        outputs = evaluate(self._kernel, tensors, check_steps(self._kernel, steps))
+        try:
+            outputs = evaluate(self._kernel, tensors, check_steps(self._kernel, steps))
+        except LayoutcError as error:
+            raise error.within(self._program.source) from None
         return outputs[0] if len(outputs) == 1 else outputs
 
     def explain(
@@ -98,12 +101,28 @@ class Kernel:
             named: extents too, ``blur.explain(H=1080, W=1920)``.
 
         Raises:
-            LayoutcError: the schedule cannot be honoured, or a call with these extents would be refused.
+            LayoutcError: there is no such extent, the schedule cannot be honoured, or a call with these extents would
+                be refused.
         """
         from layoutc.explain import explain  # nor of this
 
-        known = {name: _extent(name, n) for name, n in {**(extents or {}), **named}.items()}
+        known = {name: self._extent(name, n) for name, n in {**(extents or {}), **named}.items()}
         return explain(self._program, self._kernel, self._schedule(schedule), self._target, known)
+
+    def _extent(self, name: str, n: object) -> int:
+        """An extent given by its name: any integer from 0 on."""
+        names = self._kernel.extents
+        if name not in names:
+            help = did_you_mean(name, names) or f"there is: {', '.join(names) or 'none'}"
+            raise LayoutcError([
+                Diagnostic("unknown-extent", f"`{self._kernel.name}` has no extent `{name}`", help=help)])
+        try:
+            extent = index(n)  # type: ignore[arg-type]
+        except TypeError:
+            extent = -1
+        if extent < 0:
+            raise LayoutcError([Diagnostic("bad-extent", f"the extent {name} is an integer from 0 on, not {n!r:.40}")])
+        return extent
 
     def with_schedule(self, schedule: Schedule | None) -> Kernel:
         """The same kernel with no schedule but this one; None: with none, so that the compiler chooses."""
@@ -168,17 +187,6 @@ class Module:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
-
-
-def _extent(name: str, n: object) -> int:
-    """An extent given by its name: any integer from 0 on."""
-    try:
-        extent = index(n)  # type: ignore[arg-type]
-    except TypeError:
-        extent = -1
-    if extent < 0:
-        raise LayoutcError([Diagnostic("bad-extent", f"the extent {name} is an integer from 0 on, not {n!r:.40}")])
-    return extent
 
 
 def compile(text: str, *, name: str = "<text>", **constants: int) -> Module:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,10 +17,19 @@ T = TypeVar("T")
 POISON = 0xFF       # a byte of what a launch on the CPU finds where no launch before has written
 
 
-def launches_of(steps: int, fused: int) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Launches:
     """How many steps each launch makes: ``fused`` each, the rest in the last one."""
-    whole, rest = divmod(steps, fused)
-    return [fused] * whole + [rest] * (rest > 0)
+
+    steps: int
+    fused: int
+
+    def __len__(self) -> int:
+        return -(-self.steps // self.fused)
+
+    def __iter__(self) -> Iterator[int]:
+        whole, rest = divmod(self.steps, self.fused)
+        return chain(repeat(self.fused, whole), (rest,) * (rest > 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from layoutc.compiler import default_signature, plan_kernel, read_program
 from layoutc.diagnostics import LayoutcError
 from layoutc.explain import explain, explain_text
 from layoutc.layout import Layout
 from layoutc.module import compile as compile_text
+from layoutc.parse.reading import read_source
 from layoutc.plan.nodes import Target
+from tests.golden_texts import examples
 
 Point = tuple[int, ...]
 Taps = Callable[[Point], Iterable[Point]]       # the elements that an output reads, inside the tensor or not
@@ -119,6 +123,36 @@ def test_what_each_thread_holds() -> None:
                               range(begin[1] + thread % 4 * 4 - 1, begin[1] + thread % 4 * 4 + 5))]
     assert facts["traffic"]["x"]["loaded_bytes"] == 4 * sum(inside(at, (10, 21)) for at in each)
     assert facts["storage"]["items"][0] == {"name": "x", "where": "registers", "bytes": 3 * 6 * 4, "copies": 16}
+
+
+def test_rows_on_their_way_in_shared_memory() -> None:
+    """32 threads share rows of 128 columns, with one 16-byte vector more on either side; a block takes 64 + 2 rows."""
+    text = """
+    kernel blur(x: f32[H, W]) -> (y: f32[H, W]) {
+        edge x = nearest
+        y[i, j] = sum(u in -1..=1, v in -1..=1) x[i + u, j + v]
+    }
+    schedule blur { tile (i: 64, j: 128)  march i  stage x in shared }"""
+    facts = facts_of(text, {"H": 200, "W": 300})
+    rings = [i for i in facts["storage"]["items"] if i["where"] == "shared"]
+    assert rings == [{"name": "x", "where": "shared", "bytes": 4 * 136 * 4, "copies": 1}]
+    assert facts["storage"]["shared_bytes"] == 2176
+    each = [at for i, j in tiles((200, 300), (64, 128)) for at in product(range(i - 1, i + 65), range(j - 4, j + 132))]
+    assert facts["traffic"]["x"]["loaded_bytes"] == 4 * sum(inside(at, (200, 300)) for at in each)
+    assert facts["intensity"]["bytes"] == 4 * 66 * 136
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda path: path.stem)
+def test_what_a_text_has_in_shared_memory_is_listed(example: Path) -> None:
+    """All of it but padding: boxes, rings, partial results, what redistributions go through."""
+    program = read_program(read_source(str(example)))
+    for kernel, schedule in ((k, s) for k in program.kernels for s in k.schedules or (None,)):
+        plan, _ = plan_kernel(program, kernel, schedule, default_signature(kernel), Target())
+        facts: Any = explain(program, kernel, schedule, Target())
+        for made, told in zip(plan.passes, facts.get("passes", [facts]), strict=True):
+            listed = told["storage"]["shared_bytes"]
+            moved = sum(move["shared_bytes"] for move in told["redistribute"])
+            assert listed <= made.shared_bytes <= 1.5 * (listed + moved)
 
 
 @settings(max_examples=30, deadline=None)
@@ -429,6 +463,14 @@ def test_an_extent_that_is_none_is_refused(extent: Any) -> None:
     with pytest.raises(LayoutcError, match="bad-extent"):
         kernel.explain(N=extent)
     assert kernel.explain(N=np.int64(5)) == kernel.explain({"N": 5})
+
+
+@pytest.mark.parametrize(("name", "help"), [("height", "did you mean `Height`"), ("N", "there is: Height")])
+def test_an_extent_that_the_kernel_has_not_is_refused(name: str, help: str) -> None:
+    kernel = compile_text("kernel k(x: f32[Height]) -> (y: f32[Height]) { y[i] = x[i] }").k
+    with pytest.raises(LayoutcError, match="unknown-extent") as caught:
+        kernel.explain({name: 3})
+    assert help in str(caught.value)
 
 
 @pytest.mark.parametrize(("reads", "kind"), [("x[i]", "ragged"), ("x[i - 1]", "ragged"), ("x[i + 1]", "edge")])

@@ -137,6 +137,17 @@ def test_what_is_not_filtered_is_copied() -> None:
         assert not np.shares_memory(out, IMAGE)
 
 
+@pytest.mark.parametrize("name", ["laplace", "gaussian_laplace", "gaussian_gradient_magnitude"])
+@pytest.mark.parametrize("type", [np.float64, np.int16, np.complex128])
+def test_along_no_axis_the_array_itself_is_the_result(name: str, type: Any) -> None:
+    x = (IMAGE * 100).astype(type)
+    sigma = () if name == "laplace" else (1.0,)
+    out = getattr(ndimage, name)(x, *sigma, axes=())
+    np.testing.assert_array_equal(out, getattr(theirs, name)(x, *sigma, axes=()))
+    assert out.dtype == x.dtype
+    assert not np.shares_memory(out, x)
+
+
 def test_results_lie_where_the_input_does(device: str) -> None:
     make = numpy_or_cupy(device).asarray
     x = make(IMAGE.astype(np.float32))
@@ -160,6 +171,10 @@ def test_bools_and_views_and_lists() -> None:
     mask = IMAGE > 0
     np.testing.assert_array_equal(ndimage.maximum_filter(mask, 3), theirs.maximum_filter(mask, 3))
     np.testing.assert_array_equal(ndimage.median_filter(mask[:9, :9], 3), theirs.median_filter(mask[:9, :9], 3))
+    for name, *rest in (("gaussian_filter", 1.0), ("uniform_filter", 3), ("correlate", [[0.25, 0.5], [1, 0.5]])):
+        np.testing.assert_array_equal(getattr(ndimage, name)(mask, *rest), getattr(theirs, name)(mask, *rest) != 0)
+    cut = ndimage.maximum_filter(np.array([0.5, 0.25, -0.5, 0, 0, 1.5]), 2, output=bool)
+    assert cut.tolist() == [False] * 5 + [True]         # cut off, as where integers are asked for
     turned = IMAGE.T[::-1, ::2]
     np.testing.assert_allclose(ndimage.correlate(turned, [[1, 2], [3, 4]]),
                                theirs.correlate(turned, [[1, 2], [3, 4]]), rtol=1e-12)

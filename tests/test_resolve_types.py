@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from layoutc.diagnostics import LayoutcError
 from layoutc.resolve import program as p
 from layoutc.resolve.functions import convert
 from layoutc.resolve.types import BF16, F16, F32, F64, TYPES, integer_range, meet, round_to
@@ -277,3 +278,10 @@ def test_casts_of_float_numbers_truncate_saturate_and_take_nan_to_0() -> None:
     assert [convert(x, TYPES["u8"]) for x in numbers] == [0, 2, 255, 255, 0, 0]
     assert convert(-2.9, TYPES["i8"]) == -2
     assert convert(1e6, TYPES["f16"]) == math.inf
+
+
+@pytest.mark.parametrize(("operand", "help"), [("(i + i)", "f32(i + i)"), ("i", "f32(i)")])
+def test_a_cast_that_is_advised_has_one_pair_of_brackets(operand: str, help: str) -> None:
+    with pytest.raises(LayoutcError) as caught:
+        kernel(text("f32", f"f32_x[i] * {operand}"))
+    assert f"write `{help}`" in caught.value.diagnostics[0].help

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from layoutc.module import compile
-from layoutc.stepping import Spare, Turns, launches_of, twin
+from layoutc.stepping import Launches, Spare, Turns, twin
 
 KERNELS = {
     "one": "kernel k(u: i32[N]) -> (v: i32[N]) { v[i] = u[i]  step u = v }",
@@ -21,10 +21,16 @@ KERNELS = {
 
 @pytest.mark.parametrize(("steps", "fused"), list(product(range(12), range(1, 6))))
 def test_launches_make_all_steps(steps: int, fused: int) -> None:
-    launches = launches_of(steps, fused)
+    launches = Launches(steps, fused)
     assert sum(launches) == steps
     assert all(0 < n <= fused for n in launches)
     assert len(launches) == -(-steps // fused)
+
+
+def test_as_many_launches_as_64_bits_count_take_no_memory() -> None:
+    launches = Launches(2**63 - 1, 4)
+    assert len(launches) == 2**61
+    assert [n for n, _ in zip(launches, range(3), strict=False)] == [4, 4, 4]
 
 
 @pytest.mark.parametrize("count", range(1, 8))

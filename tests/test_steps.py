@@ -189,7 +189,13 @@ def test_out_may_have_any_strides(module: Module, out: Array, steps: int, device
 # ---- what is refused
 
 
-@pytest.mark.parametrize("steps", [-1, 1.0, 2.5, True, "2", None, np.float64(2)])
+def test_steps_of_nothing_take_no_time(module: Module) -> None:
+    """However many there are: none has an element to make."""
+    for shape in ((0, 0), (0, 5), (5, 0)):
+        assert module.heat(np.zeros(shape), 0.1, steps=2**63 - 1).shape == shape
+
+
+@pytest.mark.parametrize("steps", [-1, 1.0, 2.5, True, "2", None, np.float64(2), 2**63])
 def test_steps_are_an_integer_from_0_on(module: Module, steps: Any) -> None:
     for call in (module.heat, module.heat.reference):
         with pytest.raises(LayoutcError) as error:

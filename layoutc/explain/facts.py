@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
+from layoutc.diagnostics import LayoutcError
 from layoutc.explain.case import Case
 from layoutc.explain.intensity import intensity
 from layoutc.explain.launch import launch
@@ -42,7 +43,10 @@ def explain(
     """
     known = _known(kernel, extents)
     if known is not None:
-        check_call(kernel, known)
+        try:
+            check_call(kernel, known)
+        except LayoutcError as error:
+            raise error.within(program.source) from None
     plan = make_plan(program, kernel, schedule, default_signature(kernel), target)
     made = tuple(one for one in plan.passes if known is None or one.sharing.at(known)) or plan.passes
     passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in made)

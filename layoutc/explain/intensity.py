@@ -70,6 +70,9 @@ def _loaded(case: Case) -> tuple[int, int] | None:
         return _read(case)
     bytes = 0
     for s in staged:
+        if s.ring is not None:
+            bytes += s.type.bytes * prod(s.ring.passing) * s.ring.groups
+            continue
         chunks = _over_chunks(case, s)
         if chunks is None:
             return None

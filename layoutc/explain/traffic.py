@@ -26,10 +26,11 @@ def traffic(case: Case, lanes: int, transaction: int) -> dict[str, Traffic]:
     """Per tensor of a pass what one launch moves; reads whose subscripts lie outside the tensor are left out.
 
     ``unique_bytes``: distinct elements. ``loaded_bytes``: of a staged tensor every tile's box, clipped to the
-    tensor; of any other every read; 0 of an output. ``reads_untiled``: elements, were every read made from memory
-    (an element, or a window, that an output reads twice at the same places counts once). These are None where an
-    extent is not known, where subscripts are not affine (``x[idx[i]]``, ``i // 2``), for what a let with an edge
-    rule reads, whose places are folded, and for what several steps a launch read from memory. The rest is
+    tensor (in registers every thread's; of rows that come by way of shared memory, that of all threads that share
+    them, as in the interior); of any other every read; 0 of an output. ``reads_untiled``: elements, were every read
+    made from memory (an element, or a window, that an output reads twice at the same places counts once). These are
+    None where an extent is not known, where subscripts are not affine (``x[idx[i]]``, ``i // 2``), for what a let
+    with an edge rule reads, whose places are folded, and for what several steps a launch read from memory. The rest is
     ``transactions``'s.
     """
     reads = _Reads(case) if case.extents is not None else None
@@ -208,11 +209,14 @@ class _Reads:
         return prod(n for i, n in self.blocks.items() if i not in moved)
 
     def _into_registers(self, held: Storage, shape: Shape) -> int:
-        """Elements of every thread's box inside the tensor."""
-        first = dict(zip(self.case.one.indices, (p[:, 0] for p in places(self.case.one)), strict=True))
-        each = np.ones(self.case.one.threads, object)       # Python's integers: products may be large
-        for a, extent, n in self._lines(held, shape):
-            own = first[a.index] if a.index in first else np.zeros(self.case.one.threads, np.int64)
+        """Elements inside the tensor of the boxes of all threads, or of all groups of threads that share a ring."""
+        threads = self.case.one.threads
+        readers, box = (threads, held.loaded) if held.ring is None else (held.ring.groups, held.ring.passing)
+        alone = slice(None, None, threads // readers)
+        first = dict(zip(self.case.one.indices, (p[alone, 0] for p in places(self.case.one)), strict=True))
+        each = np.ones(readers, object)                     # Python's integers: products may be large
+        for a, extent, n in zip(self._axes(held), box, shape, strict=True):
+            own = first[a.index] if a.index in first else np.zeros(readers, np.int64)
             distinct, which = np.unique(own, return_inverse=True)
             each = each * np.array([self._clipped(a, extent, n, int(p)) for p in distinct], object)[which]
         return int(each.sum()) * self._still(held.axes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from layoutc.ndimage.arrays import Array, as_array, library, output_of
+from layoutc.ndimage.arrays import Array, Output, as_array, library, output_of
 from layoutc.ndimage.checks import Window, check_axes, check_axis, one_each, window
 from layoutc.ndimage.running import cast, is_large, run
 from layoutc.ndimage.shapes import merged
@@ -56,7 +56,7 @@ def laplace(
 
 def _laplace(x: Array, windows: Sequence[Window], dtype: Any, cval: float) -> Array:
     if not windows:
-        return library(x).zeros(x.shape, dtype)
+        return along_axes(x, [], dtype, cval)
     total = sum_type(x, np.dtype(np.int64), dtype, windows, cval)
     shape = merged(x.shape, windows)
     x, types = prepared(x, total, dtype, windows, cval)
@@ -72,8 +72,11 @@ def generic_laplace(
     """The sum over the axes of ``derivative2(input, axis, output, mode, cval, *extra_arguments, **extra_keywords)``."""
     x = as_array(input)
     target = output_of(output, x, is_complex=x.dtype.kind == "c")
+    found = _axes_and_modes(x, axes, mode)
+    if not found:
+        return _unchanged(x, target, cval)
     total = library(x).zeros(x.shape, target.dtype)
-    for axis, one in _axes_and_modes(x, axes, mode):
+    for axis, one in found:
         total += derivative2(x, axis, target.dtype, one, cval, *extra_arguments, **(extra_keywords or {}))
     return target.give(total, x.shape)
 
@@ -85,12 +88,20 @@ def generic_gradient_magnitude(
     """The root of the sum over the axes of ``derivative(…)`` squared; as ``generic_laplace`` else."""
     x = as_array(input)
     target = output_of(output, x, is_complex=x.dtype.kind == "c")
+    found = _axes_and_modes(x, axes, mode)
+    if not found:
+        return _unchanged(x, target, cval)
     total = library(x).zeros(x.shape, target.dtype)
-    for axis, one in _axes_and_modes(x, axes, mode):
+    for axis, one in found:
         part = derivative(x, axis, target.dtype, one, cval, *extra_arguments, **(extra_keywords or {}))
         total += part * part
     root = library(x).sqrt(total)
     return target.give(root if root.dtype == target.dtype else cast(root.astype(np.float64), target.dtype), x.shape)
+
+
+def _unchanged(x: Array, target: Output, cval: complex) -> Array:
+    """Along no axis at all, scipy gives the array itself."""
+    return by_parts(x, target, cval, lambda a, dtype, c: along_axes(a, [], dtype, c))
 
 
 def _axes_and_modes(x: Array, axes: Any, mode: Any) -> list[tuple[int, str]]:

@@ -49,11 +49,11 @@ def run(text: str, *tensors: object) -> Array:
 
 
 def cast(array: Array, dtype: Any) -> Array:
-    """The array in another type; floats become integers cut off and modulo 2^n, as everywhere here."""
+    """The array in another type; floats become integers cut off and modulo 2^n, as everywhere here, bools cut off."""
     if array.dtype == dtype:
         return array
     if dtype.kind == "b":
-        return array != 0
+        return (library(array).trunc(array) if array.dtype.kind == "f" else array) != 0
     if array.dtype.kind == "f" and dtype.kind in "iu":
         flat = library(array).ascontiguousarray(array).reshape(-1)
         return run(cast_text(REAL[array.dtype], REAL[dtype]), flat).reshape(array.shape)

@@ -23,6 +23,7 @@ from layoutc.source import Span
 DEFAULT_TILES: tuple[tuple[int, ...], ...] = ((), (1024,), (16, 64), (2, 8, 64))   # by rank, the last repeated
 DEFAULT_THREADS = 256
 LONE_OUTPUTS = 512      # up to which a tile has a thread for each output
+COUNT_THEM = "give a count of threads instead, such as `threads 256`"
 
 
 class Chooser:
@@ -167,14 +168,15 @@ class Chooser:
         span = self._span("threads")
         if self.fusing is not None:
             raise self.refuse("threads-over", f"with `fuse` the box of `{tensor}` is another at each step", span,
-                              "give a count of threads")
+                              COUNT_THEM)
         footprint = found.get(tensor)
         stage = self.stages.get(tensor)
         if footprint is None or footprint.axes is None:
             why = footprint.why if footprint is not None else f"`{tensor}` is not read"
-            raise self.refuse("threads-over", f"no thread for each element of `{tensor}`: {why}", span)
+            raise self.refuse("threads-over", f"no thread for each element of `{tensor}`: {why}", span, COUNT_THEM)
         if tuple(a.index for a in footprint.axes) != self.indices or any(a.scale != 1 for a in footprint.axes):
-            raise self.refuse("threads-over", f"`{tensor}` is not read along the outputs' own indices", span)
+            raise self.refuse("threads-over", f"`{tensor}` is not read along the outputs' own indices", span,
+                              COUNT_THEM)
         if stage is None or stage.where != "shared":
             raise self.refuse("threads-over", f"`{tensor}` is not staged", span, f"add `stage {tensor} in shared`")
         box = tuple(a.extent(size) for a, size in zip(footprint.axes, tile, strict=True))
@@ -182,5 +184,5 @@ class Chooser:
             raise self.refuse("threads-over", f"the box of `{tensor}` has {prod(box)} elements, "
                               f"a block {self.target.block_threads} threads at most", span, "make the tile smaller")
         if any(a.low > 0 or a.high < 0 for a in footprint.axes):
-            raise self.refuse("threads-over", f"the box of `{tensor}` does not cover the tile", span)
+            raise self.refuse("threads-over", f"the box of `{tensor}` does not cover the tile", span, COUNT_THEM)
         return over_box(tile, box, tuple(-a.low for a in footprint.axes))

@@ -36,6 +36,7 @@ def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) ->
 def _where(s: Storage) -> str:
     box = " x ".join(map(str, s.extents))
     rest = ", twice" if s.copies == 2 else f", {s.copies} times" if s.copies > 2 else ""
+    rest += f", by way of {' x '.join(map(str, s.ring.extents))} in shared memory" if s.ring is not None else ""
     rest += ", halo from global memory" if s.halo_global else ""
     return f"{box} in {s.where}{' memory' if s.where != 'registers' else ''}{rest}"
 

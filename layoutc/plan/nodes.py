@@ -111,6 +111,15 @@ Argument = TensorArgument | ConstantArgument | ExtentArgument | StrideArgument |
 
 
 @dataclass(frozen=True, slots=True)
+class Ring:
+    """Rows on their way to registers in shared memory; each group of threads has a ring of its own."""
+
+    groups: int
+    extents: tuple[int, ...]            # rows that it has room for, then what the group reads of one row
+    passing: tuple[int, ...]            # extents of all that passes through, per axis of the tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Storage:
     """Where a tensor's elements (or a let's) wait for their use; ``axes`` is None for all of a small tensor."""
 
@@ -123,6 +132,7 @@ class Storage:
     copies: int = 1                     # 2: one is filled while the other is read
     passing: tuple[int, ...] = ()       # extents of all that passes through while a thread walks; (): filled once
     vector: int = 1                     # elements that an access into registers brings
+    ring: Ring | None = None            # by which registers are filled in the interior
 
     def in_chunks(self, chunked: Collection[str]) -> bool:
         """Whether chunks of one of these reduction indices move it."""

@@ -15,7 +15,7 @@ from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.reach import groups, grown
 from layoutc.plan.redistributed import CannotRedistributeError, needed
-from layoutc.plan.refusal import refusal
+from layoutc.plan.refusal import needing, refusal
 from layoutc.resolve.program import Const, Equation, Kernel, Program, Schedule, Stage, StageChoice
 from layoutc.resolve.types import Type, compute_type
 from layoutc.source import Span
@@ -282,10 +282,8 @@ class Staging:
         if needed <= self.budget:
             return
         word = "the budget is" if self.budget < self.target.shared_bytes else "it can have"
-        span = dict(self.schedule.clause_spans).get("budget", self.schedule.span)
-        raise self.refuse("over-budget",
-                          f"a block needs {needed} bytes of shared memory, {word} {self.budget}", span,
-                          help() or "make the tile smaller or stage less")
+        raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, {word} {self.budget}",
+                          needing(self.schedule), help() or "make the tile smaller or stage less")
 
 
 def spread(found: Footprint) -> bool:

@@ -28,6 +28,8 @@ from layoutc.resolve.program import (
     Where,
 )
 from layoutc.resolve.types import Type, integer_range
+from layoutc.source import NOWHERE
+from layoutc.source import Span as Place
 
 
 class Span(NamedTuple):
@@ -41,6 +43,7 @@ class Span(NamedTuple):
 Interval = Span | None                  # None: not known
 Hull = tuple[Interval, ...]             # per axis, as subscripted: before any edge rule
 
+SUBSCRIPT = 2**63 - 2**32       # the rest is room for tiles and halos
 WITHOUT_IDENTITY = ("min", "max", "argmin", "argmax", "median")
 
 
@@ -51,8 +54,8 @@ class Demand:
     hulls: Mapping[str, Hull]
     inside: Mapping[str, Hull]          # of lets: where the formula itself is needed, folded into the domain
     empty: tuple[Reduce, ...]           # reductions without an identity that have nothing to reduce
-    reach: int                          # the greatest magnitude that arithmetic on indices and extents comes to
-    size: int                           # the same for the terms of sums in any order, past the end of the last tile too
+    past: Place | None                  # the first place where arithmetic on indices and extents leaves SUBSCRIPT
+    size: int                           # the greatest magnitude of sums in any order, past the end of the last tile too
 
 
 def demand(kernel: Kernel, extents: Extents) -> Demand:
@@ -83,14 +86,16 @@ def _through_lets(walk: _Walk, kernel: Kernel) -> Demand:
             inside[stage.name] = walk.inside(stage)
             if all(i is None or i.low <= i.high for i in inside[stage.name]):
                 walk.visit(stage.value, dict(zip(stage.indices, inside[stage.name], strict=True)))
-    return Demand(walk.hulls, inside, tuple(walk.empty), walk.reach, walk.size)
+    return Demand(walk.hulls, inside, tuple(walk.empty), walk.past, walk.size)
 
 
 class _Walk:
     def __init__(self, kernel: Kernel, extents: Extents) -> None:
         self.hulls: dict[str, Hull] = {}
         self.empty: list[Reduce] = []
-        self.reach = self.size = 0
+        self.size = 0
+        self.past: Place | None = None
+        self._kernel = kernel.span
         self._subscripts = 0            # how deep the walk is in subscripts
         self._extents = extents
         holders: list[Tensor | Stage] = [*kernel.inputs, *kernel.stages]
@@ -119,18 +124,19 @@ class _Walk:
         self._subscripts -= 1
         number = int(evaluate_index(value, self._extents))
         known = Span(number, number, max(abs(number), span.size if span is not None else 0))
-        self._note(known)
+        self._note(known, value.span)
         return known
 
     def visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
         """Notes every read below a value and gives the span of an integer value, where it is known."""
         span = self._visit(value, env)
         if self._subscripts and span is not None:
-            self._note(span)
+            self._note(span, value.span)
         return span
 
-    def _note(self, span: Span) -> None:
-        self.reach = max(self.reach, -span.low, span.high)
+    def _note(self, span: Span, place: Place) -> None:
+        if self.past is None and max(-span.low, span.high) >= SUBSCRIPT:
+            self.past = place if place != NOWHERE else self._kernel
         self.size = max(self.size, span.size)
 
     def _visit(self, value: Value, env: Mapping[str, Interval]) -> Interval:
@@ -171,7 +177,7 @@ class _Walk:
             case Binary(op, left, right):
                 exact = _arithmetic(op, self.visit(left, env), self.visit(right, env))
         if self._subscripts and exact is not None:
-            self._note(exact)
+            self._note(exact, value.span)
         return _held(exact, value.type)
 
     def _read(self, name: str, hull: Hull) -> None:

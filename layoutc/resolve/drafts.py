@@ -127,6 +127,8 @@ class Typing:
 
     def _short(self, span: Span) -> str:
         text = self.errors.text(span)
+        if text.startswith("(") and text.endswith(")") and "(" not in text[1:] and ")" not in text[:-1]:
+            text = text[1:-1]
         return text if len(text) <= 40 else "…"
 
     def _constant(self, value: Number, type: Type, span: Span) -> Value:

@@ -1,7 +1,7 @@
 // blur, schedule: ahead
 // y: tile i 64, j 128; 32 threads, 256 outputs each, (32,(4,64)):(4,(1,128))
 // w: 3 x 3 in registers
-// x: 1 x 12 in registers; halo i [1, 1], j [1, 1]
+// x: 1 x 12 in registers, by way of 4 x 136 in shared memory; halo i [1, 1], j [1, 1]
 // shared memory: 2176 bytes
 #include "layoutc.cuh"
 

@@ -1,6 +1,6 @@
 // star, schedule: default
 // y: tile i 32, j 4, k 128; 128 threads, 128 outputs each, ((32,4),(4,32)):((4,128),(1,512))
-// x: 3 x 3 x 12 in registers; halo i [1, 1], j [1, 1], k [1, 1]
+// x: 3 x 3 x 12 in registers, by way of 4 x 6 x 136 in shared memory; halo i [1, 1], j [1, 1], k [1, 1]
 // shared memory: 13056 bytes
 #include "layoutc.cuh"
 

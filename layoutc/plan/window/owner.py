@@ -9,11 +9,11 @@ from layoutc.layout import Layout
 from layoutc.plan.frame import Choice
 from layoutc.plan.halo import children
 from layoutc.plan.masks import masks_of
-from layoutc.plan.nodes import Pass, Storage
+from layoutc.plan.nodes import Pass, Ring, Storage
 from layoutc.plan.ownership import by_layout
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.bands import Band
-from layoutc.plan.window.shape import Shape
+from layoutc.plan.window.shape import Shape, lines_of, rows_of
 from layoutc.resolve.program import Equation, Kernel, Reduce, Value
 
 MOST_VECTOR = 16            # elements an access, of the smallest type
@@ -80,4 +80,10 @@ def _storage(band: Band, shape: Shape) -> Storage:
         passing[band.walked] = shape.knobs.rows + band.high - band.taken_from
         axes[band.walked] = replace(band.axes[band.walked], low=band.taken_from)
     return Storage(band.tensor, "registers", band.type, tuple(held), tuple(axes), passing=tuple(passing),
-                   vector=band.vector)
+                   vector=band.vector, ring=_ring(band, shape, passing) if band.ring else None)
+
+
+def _ring(band: Band, shape: Shape, passing: list[int]) -> Ring:
+    line = lines_of(shape, band)
+    through = tuple(passing[n] if n == band.walked else wide for n, wide in enumerate(line))
+    return Ring(shape.knobs.down, (rows_of(band), *(n for n in line if n > 1)), through)

@@ -6,7 +6,7 @@ from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout.named import blocked
-from layoutc.plan.refusal import refusal
+from layoutc.plan.refusal import needing, refusal
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.shape import WARP, Knobs, Shape, columns_of, lined_of, shape_of
 from layoutc.resolve.program import Schedule
@@ -131,4 +131,4 @@ class _Asked:
         room = min(budget, self.work.target.shared_bytes) if budget is not None else self.work.target.shared_bytes
         if needed > room:
             raise self.refuse("over-budget", f"a block needs {needed} bytes of shared memory, it can have {room}",
-                              "budget", "make the tile smaller")
+                              "budget", "make the tile smaller", needing(self.schedule))

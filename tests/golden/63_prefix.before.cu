@@ -1,0 +1,79 @@
+// before, schedule: chosen by the compiler
+// y: tile i 32; 512 threads, 1 output each, ((32,16),1):((1,0),1)
+// 16 threads an output; they meet in shared memory
+// blocks that share an output: maximum((N + 511) / 512, 1)
+// x: global memory
+// shared memory: 4096 bytes
+// y: tile i 32; 256 threads, 1 output each, ((32,8),1):((1,0),1)
+// joins what several blocks have of an output: 8 threads an output; they meet in shared memory
+// shared memory: 2048 bytes
+#include "layoutc.cuh"
+
+using Index = int;
+
+KERNEL(512) before(
+    In<int> x,
+    Out<i64> y,
+    Index N,
+    Out<i64> before_sum
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index parts = maximum((N + 511) / 512, 1);
+    const Index part = block % parts;
+    const Index i = block / parts * 32 + thread % 32;
+    const int worker = thread / 32;
+    i64 sum = 0ll;
+    const Index j_end = i < N ? N : 0;
+    UNROLL_BY(4)
+    for (Index j = part * 16 + worker; j < j_end; j += parts * 16) {
+        sum = add(sum, j < i ? i64(x[j]) : 0ll);
+    }
+    SHARED(i64, sum_of_group, 16 * 32);
+    sum_of_group[thread / 32 * 32 + thread % 32] = sum;
+    __syncthreads();
+    sum = sum_of_group[thread % 32];
+    UNROLL
+    for (int group = 1; group < 16; ++group) {
+        const i64 sum_there = sum_of_group[group * 32 + thread % 32];
+        sum = add(sum, sum_there);
+    }
+    if (worker == 0 && i < N) {
+        if (parts == 1) {
+            y[i] = sum;
+        } else {
+            before_sum[part * N + i] = sum;
+        }
+    }
+}
+
+KERNEL(256) before_joined(
+    Out<i64> y,
+    Index N,
+    In<i64> before_sum
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 32 + thread % 32;
+    const int worker = thread / 32;
+    i64 sum = 0ll;
+    const Index parts = maximum((N + 511) / 512, 1);
+    const Index part_end = i < N ? parts : 0;
+    UNROLL_BY(4)
+    for (Index part = worker; part < part_end; part += 8) {
+        const i64 sum_there = before_sum[part * N + i];
+        sum = add(sum, sum_there);
+    }
+    SHARED(i64, sum_of_group, 8 * 32);
+    sum_of_group[thread / 32 * 32 + thread % 32] = sum;
+    __syncthreads();
+    sum = sum_of_group[thread % 32];
+    UNROLL
+    for (int group = 1; group < 8; ++group) {
+        const i64 sum_there = sum_of_group[group * 32 + thread % 32];
+        sum = add(sum, sum_there);
+    }
+    if (worker == 0 && i < N) {
+        y[i] = sum;
+    }
+}
