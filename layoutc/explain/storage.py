@@ -26,6 +26,9 @@ def storage(case: Case, footprints: Mapping[str, Footprint]) -> Stored:
              for s in one.storage]
     items += [Item(s.tensor, "shared", s.type.bytes * prod(s.ring.extents), s.ring.groups)
               for s in one.storage if s.ring is not None]
+    if one.shared_bytes and case.streamed:      # rows that warps side by side give each other
+        row = sum(s.type.bytes for s in case.streamed)
+        items += [Item(s.tensor, "shared", one.shared_bytes * s.type.bytes // row) for s in case.streamed]
     beside = _beside_reductions(case)
     for tensor in case.inputs:
         box = box_of(footprints.get(tensor.name), case)
