@@ -16,19 +16,14 @@ def storage(case: Case, footprints: Mapping[str, Footprint]) -> Stored:
     """Staged boxes, operands beside a reduction, partial results: bytes of one tile's data, without padding.
 
     Of a tensor that comes chunk by chunk it is one chunk's box, twice where two buffers take turns.
-    A box in registers is one thread's, with as many copies as there are threads; rows that come to it by way of shared
-    memory are an item more, with as many copies as there are groups of threads that share them. An input that stands
-    beside a reduction (a bias) waits in registers until the sum is made; so do the partial results of every output, in
-    the type in which they are accumulated.
+    A box in registers is one thread's, with as many copies as there are threads; what goes through shared memory on its
+    way to or from registers is an item more. An input that stands beside a reduction (a bias) waits in registers until
+    the sum is made; so do the partial results of every output, in the type in which they are accumulated.
     """
     one = case.one
     items = [Item(s.tensor, s.where, s.bytes, one.threads if s.where == "registers" else s.copies)
              for s in one.storage]
-    items += [Item(s.tensor, "shared", s.type.bytes * prod(s.ring.extents), s.ring.groups)
-              for s in one.storage if s.ring is not None]
-    if one.shared_bytes and case.streamed:      # rows that warps side by side give each other
-        row = sum(s.type.bytes for s in case.streamed)
-        items += [Item(s.tensor, "shared", one.shared_bytes * s.type.bytes // row) for s in case.streamed]
+    items += [Item(tensor, "shared", bytes) for tensor, bytes in one.by_way]
     beside = _beside_reductions(case)
     for tensor in case.inputs:
         box = box_of(footprints.get(tensor.name), case)

@@ -72,6 +72,7 @@ class Frame:
         self.spelled = {i: names.take(i) for i in (*self.indices, *choice.chunked)}     # index -> its variable
         self.lowering = Lowering(kernel, names, self._places(), choice.unroll)
         self.shared_bytes = shared_bytes(choice.accesses)            # of the arrays declared so far
+        self._by_way: list[tuple[str, int]] = []
         self.loads = accesses_by_tensor(choice.accesses, "load")
         self.stores = accesses_by_tensor(choice.accesses, "store")
         self.targets: dict[str, Element] = {}                        # outputs that wait in registers
@@ -196,6 +197,11 @@ class Frame:
             self._origins[i] = Name(name, 0)
         emit(*reversed(tiles))
 
+    def by_way_of_shared(self, tensor: str, bytes: int) -> None:
+        """Shared memory by which a tensor goes to the registers where it waits, or from those where it was made."""
+        self.shared_bytes += bytes
+        self._by_way.append((tensor, bytes))
+
     # ---- the record
 
     def function(self, body: list[Step]) -> Function:
@@ -216,4 +222,5 @@ class Frame:
             choice.footprints, choice.storage, self.shared_bytes,
             masks_of(self.kernel, choice.equations, extents, choice.tile, choice.footprints, choice.storage,
                      choice.chunks),
-            owner.places, owner.vector, choice.accesses, chunks=choice.chunks, access=choice.vector)
+            owner.places, owner.vector, choice.accesses, chunks=choice.chunks, access=choice.vector,
+            by_way=tuple(self._by_way))

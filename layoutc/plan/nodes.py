@@ -216,6 +216,7 @@ class Pass:
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
     dynamic_bytes: int = 0              # of shared memory that the launch brings
+    by_way: tuple[tuple[str, int], ...] = ()    # what goes through shared memory to or from registers, and its bytes
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:

@@ -17,7 +17,7 @@ def declare_beside(stream: Stream) -> None:
     count = shared_elements(stream.shape, stream.steps)
     for u, array in stream.shared.items():
         type = stream.tensors[u].type
-        frame.shared_bytes += count * type.bytes
+        frame.by_way_of_shared(u, count * type.bytes)
         frame.lowering.emit(Shared(memory_type(type), array, (count,)), Rounds(
             at, Name("thread"), Held(str(count)), stream.shape.threads,
             (Assign(Element(array, Name(at)), Function(memory_type(type), ())),)))

@@ -23,7 +23,7 @@ def declare_exchange(walk: Walk) -> None:
         name = walk.names.take(f"{frame.arrays[e.output]}_tile")
         walk.exchanged[e.output] = name
         walk.shared[name] = c_type(tensor.type)
-        frame.shared_bytes += shape.outputs * tensor.type.bytes
+        frame.by_way_of_shared(e.output, shape.outputs * tensor.type.bytes)
         frame.lowering.emit(Shared(c_type(tensor.type), name, shape.tile))
 
 

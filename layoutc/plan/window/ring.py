@@ -25,7 +25,7 @@ def declare_rings(walk: Walk) -> None:
         name = walk.names.take(f"{walk.frame.arrays[band.tensor]}_ring")
         extents = (walk.shape.knobs.down, rows_of(band), prod(lines_of(walk.shape, band)))
         walk.rings[band.tensor] = name
-        walk.frame.shared_bytes += prod(extents) * band.type.bytes
+        walk.frame.by_way_of_shared(band.tensor, prod(extents) * band.type.bytes)
         walk.frame.lowering.emit(Shared(memory_type(band.type), name, tuple(n for n in extents if n > 1)))
 
 
