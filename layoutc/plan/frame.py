@@ -22,7 +22,7 @@ from layoutc.plan.nodes import (
     TensorArgument,
 )
 from layoutc.plan.ownership import Ownership
-from layoutc.plan.places import InBox, InConstant, InGlobal, InRows, Place
+from layoutc.plan.places import InBox, InConstant, InGlobal, InParts, InRows, Place
 from layoutc.plan.redistributed import DealtAccess, accesses_by_tensor, shared_bytes
 from layoutc.plan.steps import Function, Let, Step
 from layoutc.plan.values import Element, c_type, memory_type
@@ -102,7 +102,8 @@ class Frame:
     def source_of(self, tensor: str) -> InGlobal:
         """Where the elements of a tensor come from, wherever they wait."""
         place = self.lowering.places[tensor]
-        return place.source if isinstance(place, InBox | InRows) and place.source is not None else self.place_of(tensor)
+        held = place.source if isinstance(place, InBox | InRows | InParts) else None
+        return held if held is not None else self.place_of(tensor)
 
     def vector_of(self, tensor: str) -> int:
         """Elements of a tensor that one access moves."""
@@ -204,9 +205,9 @@ class Frame:
 
     # ---- the record
 
-    def function(self, body: list[Step]) -> Function:
+    def function(self, body: list[Step], resident: int = 0) -> Function:
         """The kernel of this pass."""
-        return Function(self.choice.owner.threads, self.entry, self.parameter_lines(), tuple(body))
+        return Function(self.choice.owner.threads, self.entry, self.parameter_lines(), tuple(body), resident)
 
     def record(self) -> Pass:
         """What a caller must know, and all that was derived."""

@@ -108,10 +108,14 @@ def in_vectors(extents: tuple[int, ...], vector: int) -> tuple[int, ...]:
     return (*extents[:-1], extents[-1] // vector) if extents else ()
 
 
-def copy_one(frame: Frame, s: Storage, to: Destination, subscripts: tuple[Expr, ...], number: Expr = FIRST) -> None:
+def copy_one(
+    frame: Frame, s: Storage, to: Destination, subscripts: tuple[Expr, ...], number: Expr = FIRST, *,
+    everywhere: bool = False,
+) -> None:
     """One element by its edge rules; outside, where none answers, no valid output needs it.
 
-    There it stays as it is, or becomes 0 where outputs that are not valid are computed too.
+    There it stays as it is, or becomes 0 where outputs that are not valid are computed too: with ``everywhere``, and
+    where chunks are walked.
     """
     place, lowering, target = frame.source_of(s.tensor), frame.lowering, to.element(number)
     tests = [] if is_certain(frame, s.tensor) else holds_something(frame, place.extents, place.edges)
@@ -121,7 +125,7 @@ def copy_one(frame: Frame, s: Storage, to: Destination, subscripts: tuple[Expr, 
         known = axis.index is None and isinstance(n, Int) and axis.high < n.value
         if high is None and not known:
             tests.append(compare("<", i, n))
-    nothing = Assign(target, store(zero(s.type), s.type)) if frame.choice.chunks else None
+    nothing = Assign(target, store(zero(s.type), s.type)) if everywhere or frame.choice.chunks else None
     with lowering.block() as copy:
         if to.asynchronous:
             _copy_in_background(frame, s, to, subscripts, every(tests), nothing)

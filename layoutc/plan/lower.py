@@ -16,6 +16,7 @@ from layoutc.plan.places import (
     InBox,
     InConstant,
     InGlobal,
+    InParts,
     InRows,
     InStream,
     Place,
@@ -193,6 +194,8 @@ class Lowering:
             case InRows(array, origin, strides):
                 at = (s.over(self.local) - o.over(self.local) for s, o in zip(subscripts, origin, strict=True))
                 return Element(array, dot(at, map(Int, strides)))
+            case InParts():
+                return self._in_parts(place, subscripts)
             case InBox() if boxed:
                 return self._in_box(place, subscripts, env)
             case InStream():
@@ -234,6 +237,14 @@ class Lowering:
         if isinstance(v, p.Index):
             return self._is_wide(env[v.name])
         return any(self._holds_data(child, env) for child in children(v))
+
+    def _in_parts(self, place: InParts, subscripts: tuple[Expr, ...]) -> Text:
+        """An element of the first box that is known to hold it."""
+        for rows, extents in zip(place.parts, place.extents, strict=True):
+            at = [s.over(self.local) - o.over(self.local) for s, o in zip(subscripts, rows.origin, strict=True)]
+            if all(between(a, n) for a, n in zip(at, extents, strict=True)):
+                return Element(rows.array, dot(at, map(Int, rows.strides)))
+        raise AssertionError(f"no box of {place.parts[0].array} holds what is read")
 
     def _in_box(self, place: InBox, subscripts: tuple[Expr, ...], env: Env) -> Text:
         at = tuple(s.over(self.local) - o for s, o in zip(subscripts, place.origin, strict=True))

@@ -14,6 +14,7 @@ from layoutc.resolve.program import Kernel, Schedule
 from layoutc.resolve.types import Type
 
 ASYNCHRONOUS_FROM = 80      # compute capability, in tenths
+ASKED = ((75, 64), (80, 163), (86, 99), (87, 163), (89, 99), (90, 227), (120, 99))      # and kilobytes from there on
 THROUGH = "×"               # between the names of indices that are counted through as one, the last fastest
 
 if TYPE_CHECKING:
@@ -32,9 +33,20 @@ class Target:
     constant_bytes: int = 4096 - 512    # kernel parameters that may be arrays
 
     @property
+    def capability(self) -> int:
+        """Compute capability, in tenths."""
+        return int("".join(filter(str.isdigit, self.arch)) or 0)
+
+    @property
     def has_asynchronous_copies(self) -> bool:
         """Whether it copies from global to shared memory in the background: from compute capability 8.0 on."""
-        return int("".join(filter(str.isdigit, self.arch)) or 0) >= ASYNCHRONOUS_FROM
+        return self.capability >= ASYNCHRONOUS_FROM
+
+    @property
+    def asked_bytes(self) -> int:
+        """Shared memory of a block where the launch asks for it (CUDA programming guide, compute capabilities)."""
+        known = [kilobytes for capability, kilobytes in ASKED if self.capability >= capability]
+        return max(known[-1] * 1024 if known else 0, self.shared_bytes)
 
     @property
     def has_tensor_cores(self) -> bool:

@@ -64,6 +64,15 @@ class InRows:
 
 
 @dataclass(frozen=True, slots=True)
+class InParts:
+    """Boxes around a thread's outputs; whatever is read lies in one of them."""
+
+    parts: tuple[InRows, ...]
+    extents: tuple[tuple[int, ...], ...]    # of each, per axis of the tensor
+    source: InGlobal | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InStream:
     """Rows of one step in registers, some columns a lane, already extended by the edge rules."""
 
@@ -80,7 +89,7 @@ class InStream:
     lane: str
 
 
-Place = InGlobal | InConstant | InBox | InRows | InStream
+Place = InGlobal | InConstant | InBox | InRows | InParts | InStream
 
 
 def fold(i: Expr, n: Expr, low: p.EdgeRule | None, high: p.EdgeRule | None) -> Expr:

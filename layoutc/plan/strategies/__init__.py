@@ -9,6 +9,7 @@ from layoutc.plan.strategies.contraction import Contraction
 from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.mma import Mma
 from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.strategies.planes import Planes
 from layoutc.plan.strategies.product import Product
 from layoutc.plan.strategies.rows import Rows
 from layoutc.plan.strategies.staged import Staged
@@ -17,10 +18,12 @@ from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.turned import Turned
 from layoutc.plan.strategies.window import Window
 
-Strategy = Tile | Fused | Streamed | Window | Staged | Turned | Rows | Columns | Contraction | Product | Mma
-STRATEGIES: tuple[type[Strategy], ...] = (Tile, Window, Staged, Turned, Rows, Columns, Contraction, Product, Mma)
+Strategy = (
+    Tile | Fused | Streamed | Window | Planes | Staged | Turned | Rows | Columns | Contraction | Product | Mma)
+STRATEGIES: tuple[type[Strategy], ...] = (
+    Tile, Window, Planes, Staged, Turned, Rows, Columns, Contraction, Product, Mma)
 FUSING: tuple[type[Strategy], ...] = (Fused, Streamed)      # that make several steps a launch
-MARCHING: tuple[type[Strategy], ...] = (Window,)
+MARCHING: tuple[type[Strategy], ...] = (Planes, Window)
 
 
 def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:

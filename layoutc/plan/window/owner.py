@@ -30,20 +30,20 @@ def choice_of(work: Work, shape: Shape) -> Choice:
                (shape.widths, knobs.across // shape.widths * knobs.columns * lined),
                (knobs.beside if shape.beside else 1, beside), (knobs.down // under, under * knobs.rows * walked)]
     items = [(knobs.columns, lined), (knobs.rows, walked)]
-    layout = Layout((_mode(threads, 0), _mode(items, 0)), (_mode(threads, 1), _mode(items, 1)))
+    layout = Layout((mode_of(threads, 0), mode_of(items, 0)), (mode_of(threads, 1), mode_of(items, 1)))
     owner = replace(by_layout(tile, layout), vector=knobs.columns)
     vector = knobs.most_vector or MOST_VECTOR
     return Choice(work.equations, tile, owner, shape.weights, tuple(shape.found.values()), vector,
-                  frozenset(_binders(work.kernel)))
+                  frozenset(binders_of(work.kernel)))
 
 
-def _mode(leaves: list[tuple[int, int]], part: int) -> int | tuple[int, ...]:
+def mode_of(leaves: list[tuple[int, int]], part: int) -> int | tuple[int, ...]:
     """The shapes (0) or strides (1) of a mode without its leaves of extent 1."""
     kept = [leaf[part] for leaf in leaves if leaf[0] > 1]
     return tuple(kept) if len(kept) > 1 else kept[0] if kept else 1 - part
 
 
-def _binders(kernel: Kernel) -> set[str]:
+def binders_of(kernel: Kernel) -> set[str]:
     """Every reduction index: what is held in registers is read at places known when the text is compiled."""
     found: set[str] = set()
     waiting: list[Value] = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]

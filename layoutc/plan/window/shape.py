@@ -176,7 +176,7 @@ def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
     lost = rows - {b.tensor for b in bands}
     if lost and (led or kept):
         return f"a thread would hold too much of `{min(lost)}`"
-    weights = _weights(work, total, rows)
+    weights = weights_of(work, total, rows)
     apart = any(t not in rows - lost and t not in {w.tensor for w in weights} and _moves(f) for t, f in total.items())
     delay = max((b.high - b.taken_from for b in bands if b.walked is not None), default=0)
     ringed = any(_can_ring(b, knobs) for b in bands) and knobs.ring > 0
@@ -226,7 +226,7 @@ def _band(
     return Band(tensor, types[tensor], tensor in lets, axes, number, low, lined, knobs.columns, vector)
 
 
-def _weights(work: Work, total: Mapping[str, Footprint], rows: frozenset[str]) -> tuple[Storage, ...]:
+def weights_of(work: Work, total: Mapping[str, Footprint], rows: frozenset[str]) -> tuple[Storage, ...]:
     """Small tensors that no index moves: in registers as far as there is room, else the block shares them."""
     out: list[Storage] = []
     room = MOST_WEIGHTS

@@ -204,6 +204,15 @@ template <class To, class From> LC_INLINE void copy_async8(const To& to, const F
 template <class To, class From> LC_INLINE void copy_async16(const To& to, const From& from, int bytes = 16, LC_LINE) {
     lc::copy_async<16>(to, from, bytes, line);
 }
+template <class To, class From> LC_INLINE void copy_async4_if(bool there, const To& to, const From& from, LC_LINE) {
+    lc::copy_async<4>(to, from, there ? 4 : 0, line);
+}
+template <class To, class From> LC_INLINE void copy_async8_if(bool there, const To& to, const From& from, LC_LINE) {
+    lc::copy_async<8>(to, from, there ? 8 : 0, line);
+}
+template <class To, class From> LC_INLINE void copy_async16_if(bool there, const To& to, const From& from, LC_LINE) {
+    lc::copy_async<16>(to, from, there ? 16 : 0, line);
+}
 LC_INLINE void copy_async_commit() { lc::state->copy_commit(); }
 template <int groups> LC_INLINE void copy_async_wait() { lc::state->copy_wait(groups); }
 

@@ -156,6 +156,28 @@ template <class T> DEVICE void copy_async8(T* to, const T* from, int bytes = 8) 
 template <class T> DEVICE void copy_async16(T* to, const T* from, int bytes = 16) {
     lc::copy_async<16>(to, from, bytes);
 }
+// The same of 4, 8 or 16 bytes that are there, or else become 0.
+namespace lc {
+template <int size, class T> DEVICE void copy_async_if(bool there, T* shared, const T* global) {
+#if __CUDA_ARCH__ >= 800
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    if (size == 16) {
+        asm volatile("{ .reg .pred p; setp.eq.u32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }"
+                     ::"r"(to), "l"(global), "r"(unsigned(there)) : "memory");
+    } else {
+        asm volatile("{ .reg .pred p; setp.eq.u32 p, %3, 0; cp.async.ca.shared.global [%0], [%1], %2, p; }"
+                     ::"r"(to), "l"(global), "n"(size), "r"(unsigned(there)) : "memory");
+    }
+#else
+    copy_async<size>(shared, global, there ? size : 0);
+#endif
+}
+}  // namespace lc
+template <class T> DEVICE void copy_async4_if(bool there, T* to, const T* from) { lc::copy_async_if<4>(there, to, from); }
+template <class T> DEVICE void copy_async8_if(bool there, T* to, const T* from) { lc::copy_async_if<8>(there, to, from); }
+template <class T> DEVICE void copy_async16_if(bool there, T* to, const T* from) {
+    lc::copy_async_if<16>(there, to, from);
+}
 // Closes a group of this thread's copies.
 DEVICE void copy_async_commit() {
 #if __CUDA_ARCH__ >= 800

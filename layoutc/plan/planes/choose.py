@@ -1,0 +1,36 @@
+"""The sizes of a walk through planes that the compiler chooses: those that were fastest on an H200, where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from layoutc.plan.planes.shape import Knobs, Shape, shape_of
+from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.window.shape import columns_of
+
+PLANES, AHEAD = 128, 2
+
+
+def chosen_shape(work: Work) -> Shape | str:
+    """The first of the walks that can be made, or why there is none."""
+    why = ""
+    for knobs in _candidates(columns_of(work)):
+        made = shape_of(work, knobs)
+        if not isinstance(made, str):
+            return made
+        why = why or made
+    return why
+
+
+def chosen_knobs(work: Work) -> Knobs:
+    """Its sizes; where there is none, those of the least."""
+    made = chosen_shape(work)
+    return made.knobs if isinstance(made, Shape) else list(_candidates(columns_of(work)))[-1]
+
+
+def _candidates(columns: int) -> Iterator[Knobs]:
+    """From the most outputs a thread to the fewest: neighbours share what they read, if registers hold it."""
+    while columns:
+        for lines in (2, 1):
+            yield Knobs(columns, lines, 8, PLANES, AHEAD, 2)
+        columns //= 2

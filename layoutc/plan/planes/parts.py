@@ -1,0 +1,173 @@
+"""What a thread holds while planes pass: boxes of each tensor around its outputs, as few elements as serve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from layoutc.plan.halo import Accesses, Axis, boxes_around
+from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.window.bands import in_vectors, without
+from layoutc.plan.window.led import Led
+from layoutc.resolve.types import Type
+
+Axes = tuple[Axis, ...]
+ACCESS_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The outputs that a thread makes of each plane."""
+
+    beside: str         # the index along which lines of them follow each other
+    lined: str          # the index along which the outputs of a line stand side by side
+    lines: int
+    columns: int
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.lines * self.columns
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A box of a tensor around the outputs of a thread, in its registers; offsets count from the finished plane.
+
+    What it holds of several planes moves on with every plane; of one plane it is taken anew.
+    """
+
+    tensor: str
+    type: Type
+    axes: Axes          # the last begins and ends at whole pieces
+    walked: int         # the axis along which planes follow each other
+    items: Items
+    piece: int          # elements that one access brings
+
+    @property
+    def depth(self) -> int:
+        """Planes of which something is held."""
+        return self.axes[self.walked].high - self.axes[self.walked].low + 1
+
+    @property
+    def newest(self) -> int:
+        """The newest plane."""
+        return self.axes[self.walked].high
+
+    def extent(self, axis: int) -> int:
+        """Elements along an axis, of the walked one a plane's."""
+        return 1 if axis == self.walked else extent_of(self.axes[axis], self.items)
+
+    @property
+    def plane(self) -> int:
+        """Elements of a plane."""
+        return prod(map(self.extent, range(len(self.axes))))
+
+    @property
+    def held(self) -> int:
+        """Elements that a thread holds."""
+        return self.depth * self.plane
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Of the array, per axis."""
+        out, step = [], 1
+        for axis in reversed(range(len(self.axes))):
+            out.append(self.plane if axis == self.walked else step)
+            step *= self.extent(axis)
+        return tuple(reversed(out))
+
+    @property
+    def beside(self) -> int:
+        """The axis along which lines follow each other."""
+        return next(n for n, a in enumerate(self.axes) if a.index == self.items.beside)
+
+    @property
+    def lines(self) -> range:
+        """Its lines, counted from the thread's first output."""
+        low = self.axes[self.beside].low
+        return range(low, low + self.extent(self.beside))
+
+    @property
+    def columns(self) -> range:
+        """Its columns, counted from the thread's first output."""
+        low = self.axes[-1].low
+        return range(low, low + self.extent(len(self.axes) - 1))
+
+
+def extent_of(axis: Axis, items: Items) -> int:
+    """Elements along an axis of what all outputs of a thread reach."""
+    outputs = items.lines if axis.index == items.beside else items.columns if axis.index == items.lined else 1
+    return axis.extent(outputs)
+
+
+def parts_of(
+    work: Work, led: tuple[Led, ...], walked: str, items: Items, types: Mapping[str, Type]
+) -> tuple[Part, ...]:
+    """The boxes of these tensors: those of all accesses, joined wherever one holds no more than two."""
+    reached: dict[str, list[Axes]] = {name: [] for name in types}
+    for one in led:
+        for tensor, found in one.reads.items():
+            if tensor in types:
+                reached[tensor].append(found.axes or ())
+    accesses = Accesses(work.kernel, outputs=[e.output for e in work.equations])
+    for equation in work.equations:
+        rest = replace(equation, value=without(equation.value, frozenset(one.reduce for one in led)))
+        for access, _ in accesses.of(rest):
+            if access.tensor in types:
+                axes = boxes_around(work.kernel, [(access, equation.indices, 1)])[access.tensor].axes
+                reached[access.tensor].append(axes or ())
+    out = []
+    for tensor, boxes in reached.items():
+        made: list[Part] = []
+        piece = min(items.columns, max(ACCESS_BYTES // types[tensor].bytes, 1))
+        for axes in _in_queues(boxes, walked):
+            made.append(Part(tensor, types[tensor], _whole(axes, items, piece), _number(axes, walked), items, piece))
+        out += _joined(made)
+    return tuple(out)
+
+
+def _in_queues(boxes: Iterable[Axes], walked: str) -> Iterable[Axes]:
+    """The boxes, those that differ in their planes alone made one."""
+    queues: dict[Axes, Axes] = {}
+    for axes in boxes:
+        flat = tuple(replace(a, low=0, high=0) if a.index == walked else a for a in axes)
+        queues[flat] = union(queues[flat], axes) if flat in queues else axes
+    return queues.values()
+
+
+def _number(axes: Axes, index: str) -> int:
+    return next(n for n, a in enumerate(axes) if a.index == index)
+
+
+def _whole(axes: Axes, items: Items, piece: int) -> Axes:
+    return (*axes[:-1], in_vectors(axes[-1], items.columns, piece))
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """The parts, two at a time made one where that takes no more registers than both."""
+    done = False
+    while not done:
+        done = True
+        for a, b in ((a, b) for n, a in enumerate(parts) for b in parts[n + 1:]):
+            both = replace(a, axes=union(a.axes, b.axes))
+            if both.held <= a.held + b.held:
+                parts = [both if p is a else p for p in parts if p is not b]
+                done = False
+                break
+    return parts
+
+
+def union(a: Axes, b: Axes) -> Axes:
+    """The box around two."""
+    return tuple(replace(x, low=min(x.low, y.low), high=max(x.high, y.high)) for x, y in zip(a, b, strict=True))
+
+
+def covers(parts: Iterable[Part], one: Part) -> Part | None:
+    """The part that moves on and holds some of the plane that another one takes."""
+    for part in parts:
+        axis, plane = part.axes[part.walked], one.newest
+        if part is not one and part.tensor == one.tensor and part.depth > 1 and axis.low <= plane <= axis.high:
+            return part
+    return None

@@ -1,0 +1,68 @@
+"""The outputs of a plane into memory: whole vectors where they lie inside, else one by one."""
+
+from __future__ import annotations
+
+from layoutc.index import TRUE, Expr, Int, Name, compare, dot
+from layoutc.plan.loading import emit_when
+from layoutc.plan.planes.march import March, nested
+from layoutc.plan.steps import Assign, Do, Either, Loop, Step, Variable
+from layoutc.plan.values import Element, Function, Operation, c_type
+from layoutc.plan.values import Variable as Held
+from layoutc.resolve.program import Equation
+
+
+def put(march: March, equation: Equation, made: str) -> None:
+    """Line after line."""
+    frame, items = march.frame, march.shape.items
+    line: Expr = Name(march.names.take("line"), 0, items.lines - 1) if items.lines > 1 else Int(0)
+    at = {**march.at, items.beside: march.at[items.beside] + line}
+    with frame.lowering.block() as body:
+        _put_line(march, equation, made, line * items.columns, at)
+    n = frame.counts[frame.indices.index(items.beside)]
+    with frame.lowering.block() as steps:
+        emit_when(frame, compare("<", at[items.beside], n), body)
+    frame.lowering.emit(*nested([(line, items.lines)], steps))
+    if items.lines > 1:
+        march.names.release(str(line))
+
+
+def _put_line(march: March, equation: Equation, made: str, first: Expr, at: dict[str, Expr]) -> None:
+    frame, items = march.frame, march.shape.items
+    place, lined = frame.place_of(equation.output), items.lined
+    n = frame.counts[-1]
+    vector = min(items.columns, frame.vector_of(equation.output))
+    piece: Expr = Name(march.names.take("piece"), 0, items.columns // vector - 1) if items.columns > vector else Int(0)
+    begin = at[lined] + piece * vector
+    element = Name(march.names.take("element"), 0, vector - 1) if vector > 1 else Int(0)
+    position = dot((begin + element if i == lined else at[i] for i in frame.indices), place.strides)
+    single = Assign(Element(place.array, position), Element(made, first + piece * vector + element))
+    with frame.lowering.block() as singles:
+        emit_when(frame, compare("<", begin + element, n), [single])
+    if isinstance(element, Name):
+        march.names.release(element.id)
+    steps: list[Step] = singles
+    if isinstance(element, Name):
+        whole = _whole(march, equation, made, first + piece * vector, {**at, lined: begin}, vector)
+        one_by_one = Loop(True, "int", element.id, Int(0), Int(vector), tuple(singles))
+        inside = compare("<=", begin + vector, n)
+        steps = whole if inside == TRUE else [Either(inside, tuple(whole), (one_by_one,))]
+    frame.lowering.emit(*nested([(piece, items.columns // vector)], steps))
+    if isinstance(piece, Name):
+        march.names.release(piece.id)
+
+
+def _whole(
+    march: March, equation: Equation, made: str, first: Expr, at: dict[str, Expr], vector: int
+) -> list[Step]:
+    frame = march.frame
+    place, type = frame.place_of(equation.output), c_type(frame.output(equation).type)
+    name, k = march.names.take("pack"), march.names.take("k")
+    pack = f"Pack<{type}, {vector}>"
+    position = dot((at[i] for i in frame.indices), place.strides)
+    steps: list[Step] = [
+        Variable(pack, name, Function(pack, ())),
+        Loop(True, "int", k, Int(0), Int(vector), (Assign(Element(name, Name(k)), Element(made, first + Name(k))),)),
+        Do(Function("store", (Operation("+", Held(place.array), position), Held(name))))]
+    march.names.release(name)
+    march.names.release(k)
+    return steps

@@ -1,0 +1,184 @@
+"""How planes are walked: what a block stages of each, what a thread holds, and how many they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from layoutc.plan.halo import Footprint
+from layoutc.plan.nodes import Storage
+from layoutc.plan.planes.parts import Axes, Items, Part, extent_of, parts_of, union
+from layoutc.plan.reach import grown
+from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.window.bands import in_vectors
+from layoutc.plan.window.led import Led, led_reductions
+from layoutc.plan.window.shape import weights_of
+from layoutc.resolve.types import Type, compute_type
+
+WARP = 32
+MOST_HELD = 132         # registers of 32 bits that outlive a plane
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """What may be chosen freely."""
+
+    columns: int        # outputs side by side that a thread makes
+    lines: int          # such lines of a thread
+    warps: int          # of a block, one under the other
+    planes: int         # that a block makes
+    ahead: int          # planes on their way
+    resident: int       # blocks for whose registers a multiprocessor has room; 0: the compiler decides
+    most_vector: int = 0    # elements that an access moves at most, where the schedule says so
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The planes of a tensor that are in shared memory at once; offsets count from the finished plane."""
+
+    tensor: str
+    type: Type
+    axes: Axes          # of all that outputs reach; the last begins and ends at whole pieces
+    walked: int         # the axis along which planes follow each other
+    vector: int         # elements that one copy moves
+    planes: int         # at once, a power of two
+    extents: tuple[int, ...]        # of a block's plane
+
+    @property
+    def low(self) -> int:
+        """The oldest plane that anything needs."""
+        return self.axes[self.walked].low
+
+    @property
+    def high(self) -> int:
+        """The newest plane that is read."""
+        return self.axes[self.walked].high
+
+    @property
+    def plane(self) -> int:
+        """Elements of a plane."""
+        return prod(self.extents)
+
+    @property
+    def bytes(self) -> int:
+        """All planes."""
+        return self.planes * self.plane * self.type.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A walk through planes: everything that its text is made from."""
+
+    indices: tuple[str, ...]
+    knobs: Knobs
+    items: Items
+    parts: tuple[Part, ...]
+    led: tuple[Led, ...]
+    rings: tuple[Ring, ...]
+    weights: tuple[Storage, ...]        # small tensors that no index moves
+    found: Mapping[str, Footprint]      # of all that is read, per output
+
+    @property
+    def walked(self) -> str:
+        """The index that counts planes."""
+        return self.indices[-3]
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """Outputs of a block, per index."""
+        knobs = self.knobs
+        return (*(1 for _ in self.indices[:-3]), knobs.planes, knobs.warps * knobs.lines, WARP * knobs.columns)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return WARP * self.knobs.warps
+
+    @property
+    def delay(self) -> int:
+        """Turns before the first plane of outputs is finished."""
+        return max(r.high - r.low for r in self.rings)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of a block, all planes."""
+        return sum(r.bytes for r in self.rings)
+
+    @property
+    def registers(self) -> int:
+        """Of 32 bits, that outlive a plane."""
+        words = sum(p.held * words_of(p.type) for p in self.parts if p.depth > 1)
+        words += sum(one.rows * self.items.count * words_of(one.reduce.type) for one in self.led)
+        return words + sum(prod(s.extents) * words_of(s.type) for s in self.weights if s.where == "registers")
+
+    @property
+    def taken(self) -> int:
+        """Registers of 32 bits that are taken anew with every plane."""
+        return sum(p.plane * words_of(p.type) for p in self.parts)
+
+
+def words_of(type: Type) -> int:
+    """Registers of 32 bits that hold an element."""
+    return max(compute_type(type).bytes // 4, 1)
+
+
+def shape_of(work: Work, knobs: Knobs) -> Shape | str:
+    """The walk, or why there is none."""
+    kernel, indices = work.kernel, work.indices
+    if len(indices) < 3:
+        return "outputs have no planes"
+    if kernel.stages:
+        return "lets are held in rows, not in planes"
+    walked, beside, lined = indices[-3:]
+    items = Items(beside, lined, knobs.lines, knobs.columns)
+    total = grown(kernel, work.equations, frozenset())
+    types = {t.name: t.type for t in kernel.inputs if t.name in total and is_staged(total[t.name], indices)}
+    if not any(_spreads(total[t], walked) and (_spreads(total[t], beside) or _spreads(total[t], lined)) for t in types):
+        return "nothing is read in neighbouring planes and around the outputs in each"
+    names = frozenset(types)
+    led = tuple({one.reduce: one for e in work.equations
+                 for one in led_reductions(kernel, e, frozenset(), names, walked)}.values())
+    parts = parts_of(work, led, walked, items, types)
+    rings = tuple(_ring(work, t, total[t], [p for p in parts if p.tensor == t], knobs) for t in types)
+    made = Shape(indices, knobs, items, parts, led, rings, weights_of(work, total, names), total)
+    if made.registers > MOST_HELD:
+        return f"a thread would hold {made.registers} registers from plane to plane, more than {MOST_HELD}"
+    if made.shared_bytes > work.target.asked_bytes:
+        return f"a block would hold {made.shared_bytes} bytes of planes, it can have {work.target.asked_bytes}"
+    return made
+
+
+def is_staged(found: Footprint, indices: tuple[str, ...]) -> bool:
+    """Whether planes of a tensor move with the planes of the outputs."""
+    if found.axes is None:
+        return False
+    moving = [a for a in found.axes if a.index is not None]
+    names = [a.index for a in moving]
+    inner = indices[-3:]
+    return (all(names.count(i) == 1 for i in inner) and found.axes[-1].index == inner[-1]
+            and all(a.scale == 1 for a in moving)
+            and all(a.low == a.high for a in found.axes if a.index not in inner))
+
+
+def _spreads(found: Footprint, index: str) -> bool:
+    return any(a.index == index and a.high > a.low for a in found.axes or ())
+
+
+def _ring(work: Work, tensor: str, found: Footprint, parts: list[Part], knobs: Knobs) -> Ring:
+    axes = found.axes or ()
+    for part in parts:
+        axes = union(axes, part.axes)
+    last = in_vectors(axes[-1], knobs.columns, parts[0].piece)
+    axes = (*axes[:-1], last)
+    vector = min(parts[0].piece, work.signature.vectors[work.signature.of(work.kernel, tensor)])
+    vector = min(vector, knobs.most_vector or vector)
+    vector = vector & -vector
+    walked, beside = parts[0].walked, parts[0].beside
+    block = Items(parts[0].items.beside, parts[0].items.lined, knobs.lines * knobs.warps, knobs.columns * WARP)
+    extents = tuple(1 if n == walked else extent_of(a, block) for n, a in enumerate(axes))
+    oldest = min(p.newest for p in parts)
+    assert extents[beside] >= block.lines
+    planes = knobs.ahead + axes[walked].high - oldest + 1
+    return Ring(tensor, parts[0].type, axes, walked, vector, 1 << (planes - 1).bit_length(), extents)
+

@@ -1,0 +1,100 @@
+"""A plane that has come: what a thread needs of it, from shared memory or from what it holds already."""
+
+from __future__ import annotations
+
+from layoutc.index import Expr, Int, Name, dot
+from layoutc.plan.planes.march import March, nested
+from layoutc.plan.planes.parts import Part, covers
+from layoutc.plan.planes.shape import Ring
+from layoutc.plan.steps import Assign, Let, Loop, Step
+from layoutc.plan.values import Element, Function, Operation, Variable, load, memory_type
+
+Segment = tuple[range, range]       # lines and columns of a part, counted from the thread's first output
+
+
+def take_parts(march: March, ring: Ring, parts: list[Part]) -> None:
+    """The newest plane of these parts of a tensor."""
+    slots: dict[int, str] = {}
+    packs: list[str] = []
+    for part in parts:
+        if part.newest not in slots:
+            ago = ring.high - part.newest       # turns since that plane was the newest
+            slot = (march.turn + (ring.planes - ago)) % ring.planes if ago else march.turn % ring.planes
+            begin = slot * ring.plane + Name(march.own[ring])
+            slots[part.newest] = march.names.take(f"{march.frame.arrays[ring.tensor]}_at")
+            march.frame.lowering.emit(Let("int", slots[part.newest], begin))
+        for box in _segments(part, covers(march.shape.parts, part)):
+            pack = march.names.take("pack")
+            _take(march, ring, part, box, slots[part.newest], pack)
+            packs.append(pack)
+    for name in (*slots.values(), *packs):
+        march.names.release(name)
+
+
+def _segments(part: Part, held: Part | None) -> list[tuple[Segment, Part | None]]:
+    """The part in boxes that are wholly held elsewhere, or not at all."""
+    if held is None:
+        return [((part.lines, part.columns), None)]
+    lines, columns = _shared(part.lines, held.lines), _shared(part.columns, held.columns)
+    above, below = range(part.lines.start, lines.start), range(lines.stop, part.lines.stop)
+    left, right = range(part.columns.start, columns.start), range(columns.stop, part.columns.stop)
+    boxes = [((above, part.columns), None), ((lines, left), None), ((lines, columns), held), ((lines, right), None),
+             ((below, part.columns), None)]
+    if not lines or not columns:
+        return [((part.lines, part.columns), None)]
+    return [(segment, source) for segment, source in boxes if segment[0] and segment[1]]
+
+
+def _shared(a: range, b: range) -> range:
+    return range(max(a.start, b.start), min(a.stop, b.stop))
+
+
+def _take(march: March, ring: Ring, part: Part, box: tuple[Segment, Part | None], begin: str, pack: str) -> None:
+    """One box of a part; its loops count from the box's first line and piece."""
+    (lines, columns), held = box
+    pieces = len(columns) // part.piece
+    frame, names = march.frame, march.names
+    line: Expr = Name(names.take("line"), 0, len(lines) - 1) if len(lines) > 1 else Int(0)
+    piece: Expr = Name(names.take("piece"), 0, pieces - 1) if pieces > 1 else Int(0)
+    place = (lines.start + line, columns.start + piece * part.piece)
+    slot = _element(part, part.newest, *place)
+    with frame.lowering.block() as body:
+        if held is not None:
+            _copied(march, part, held, slot, _element(held, part.newest, *place))
+        else:
+            row = ring.extents[-1]
+            at = Name(begin) + (place[0] - ring.axes[part.beside].low) * row + (place[1] - ring.axes[-1].low)
+            _loaded(march, ring, part, slot, at, pack)
+    frame.lowering.emit(*nested([(line, len(lines)), (piece, pieces)], body))
+    for counter in (line, piece):
+        if isinstance(counter, Name):
+            names.release(counter.id)
+
+
+def _element(part: Part, plane: int, line: Expr, column: Expr) -> Expr:
+    """Where an element stands in the part's array, by its offsets from the thread's first output."""
+    strides = part.strides
+    lows = {part.walked: Int(plane), part.beside: line, len(part.axes) - 1: column}
+    terms = [(lows[n] - (part.axes[n].low), Int(strides[n])) for n in lows]
+    return dot((t for t, _ in terms), (s for _, s in terms))
+
+
+def _copied(march: March, part: Part, held: Part, slot: Expr, source: Expr) -> None:
+    element = Name(march.names.take("element"), 0, part.piece - 1)
+    one: Step = Assign(Element(march.arrays[part], slot + element), Element(march.arrays[held], source + element))
+    march.frame.lowering.emit(Loop(True, "int", element.id, Int(0), Int(part.piece), (one,)))
+    march.names.release(element.id)
+
+
+def _loaded(march: March, ring: Ring, part: Part, slot: Expr, at: Expr, pack: str) -> None:
+    frame, names, array = march.frame, march.names, march.arrays[part]
+    if part.piece == 1:
+        frame.lowering.emit(Assign(Element(array, slot), load(Element(march.rings[ring], at), part.type)))
+        return
+    element = Name(names.take("element"), 0, part.piece - 1)
+    value = load(Element(pack, element), part.type)
+    frame.lowering.emit(
+        Let(f"Pack<{memory_type(part.type)}, {part.piece}>", pack,
+            Function(f"load<{part.piece}>", (Operation("+", Variable(march.rings[ring]), at),))),
+        Loop(True, "int", element.id, Int(0), Int(part.piece), (Assign(Element(array, slot + element), value),)))
+    names.release(element.id)

@@ -1,0 +1,56 @@
+"""Strategy: planes pass through shared memory, a block walks along the slowest index of its outputs.
+
+Copies in the background bring planes some turns before they are read; edge rules are applied on the way, so that all
+blocks compute alike. Each thread makes vectors of several lines. What lies before and behind its outputs it holds in
+registers from plane to plane, what lies around them in one plane comes from shared memory; a reduction that planes lead
+keeps partial results (2.5D blocking: Micikevicius, GPGPU-2, 2009).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Self
+
+from layoutc.plan.cost import busy, nominal_outputs
+from layoutc.plan.names import Names
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.planes.choose import chosen_shape
+from layoutc.plan.planes.shape import Shape
+from layoutc.plan.planes.text import write_march
+from layoutc.plan.planes.told import told_shape
+from layoutc.plan.strategies.nodes import Made, Work
+
+NAME = "planes"
+
+
+@dataclass(frozen=True, slots=True)
+class Planes:
+    """A walk through planes."""
+
+    work: Work
+    shape: Shape
+    cost: float
+
+    @classmethod
+    def try_plan(cls, work: Work) -> Self | Refusal:
+        """A walk where neighbours in three directions are read: as the schedule asks for it, or all left open.
+
+        Raises LayoutcError where the schedule's walk would take more shared memory than its budget.
+        """
+        shape = told_shape(work, work.schedule) if work.schedule is not None else chosen_shape(work)
+        if isinstance(shape, str):
+            return Refusal(NAME, shape)
+        return cls(work, shape, cost_of(work, shape))
+
+    def plan(self, names: Names, entry: str) -> Made:
+        """The pass under its name in the text."""
+        return write_march(self.work, self.shape, names.copy(), entry)
+
+
+def cost_of(work: Work, shape: Shape) -> float:
+    """Bytes of every plane with its halo, those at the ends of a walk taken twice."""
+    outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
+    planes = shape.knobs.planes
+    bytes = sum(r.plane * r.type.bytes * (planes + r.high - r.low) / planes for r in shape.rings)
+    return outputs * bytes / prod(shape.tile[-2:]) / busy(outputs)

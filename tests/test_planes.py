@@ -1,0 +1,101 @@
+"""Planes that pass through shared memory: every edge rule, type, stride and extent gives what NumPy gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from layoutc.backend.types import numpy_dtype
+from layoutc.module import Kernel, compile
+from layoutc.testing import assert_matches_numpy
+
+RULES = ("constant(0)", "constant(1.5)", "nearest", "reflect", "mirror", "wrap")
+
+
+def star(edges: str, type: str = "f32", r: int = 2) -> str:
+    return f"""kernel star(x: {type}[D, H, W], w: {type}[{r + 1}]) -> (y: {type}[D, H, W]) {{
+    {edges}
+    y[i, j, l] = w[0] * x[i, j, l] + sum(u in 1..={r}) w[u] * (x[i-u, j, l] + x[i+u, j, l] + x[i, j-u, l]
+        + x[i, j+u, l] + x[i, j, l-u] + x[i, j, l+u])
+}}"""
+
+
+def box(edges: str, type: str = "f32", reduction: str = "sum") -> str:
+    return f"""kernel box(x: {type}[D, H, W]) -> (y: {type}[D, H, W]) {{
+    {edges}
+    y[i, j, l] = {reduction}(t in 0..3, u in -1..=1, v in 0..2) x[i + t - 2, j + u, l + v]
+}}"""
+
+
+WAVE = """kernel wave(u: f32[D, H, W], before: f32[D, H, W], c: f32[H, W], dt: f32[]) -> (next: f32[D, H, W],
+    change: f32[D, H, W]) {
+    edge u = nearest
+    next[i, j, l] = 2*u[i, j, l] - before[i, j, l] + dt[] * c[j, l] * (u[i-1, j, l] + u[i+1, j, l] + u[i, j-1, l]
+        + u[i, j+1, l] + u[i, j, l-1] + u[i, j, l+1] - 6*u[i, j, l])
+    change[i, j, l] = u[i, j, l] - before[i, j, l]
+}"""
+INNER = """kernel inner(x: f32[B, D, H, W]) -> (y: f32[B, D - 2, H - 2, W - 2]) {
+    require D >= 2, H >= 2, W >= 2
+    y[b, i, j, l] = x[b, i + 1, j + 1, l + 1] - x[b, i, j + 1, l + 1] * x[b, i + 2, j + 1, l + 1]
+        + x[b, i + 1, j, l + 1] - x[b, i + 1, j + 2, l + 1] + x[b, i + 1, j + 1, l] - f32(b + i * j - l)
+}"""
+
+
+def kernel_of(text: str) -> Kernel:
+    found = compile(text)[text.split("kernel ")[1].split("(")[0]]
+    assert isinstance(found, Kernel)
+    assert [one.strategy for one in found.plan.passes] == ["planes"]
+    return found
+
+
+def arrays(kernel: Kernel, *shapes: tuple[int, ...]) -> list[Any]:
+    rng = np.random.default_rng(sum(map(sum, shapes)))
+    return [np.asarray(rng.standard_normal(shape) * 4).astype(numpy_dtype(t.type.name))
+            for t, shape in zip(kernel.meaning.inputs, shapes, strict=True)]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule(rule: str, device: str) -> None:
+    kernel = kernel_of(star(f"edge x = {rule}"))
+    for shape in ((5, 19, 133), (2, 1, 3)):
+        assert_matches_numpy(kernel, *arrays(kernel, shape, (3,)), device=device)
+
+
+@pytest.mark.parametrize("edges", [
+    "edge x[0] = (wrap, constant(2))  edge x[1] = nearest  edge x[2] = (reflect, mirror)",
+    "edge x[0] = mirror  edge x[1] = (constant(0), wrap)  edge x[2] = (constant(0), constant(-1))",
+    "edge x[0] = (nearest, reflect)  edge x[1] = constant(0)  edge x[2] = (wrap, nearest)"])
+def test_every_rule_beside_another(edges: str, device: str) -> None:
+    kernel = kernel_of(box(edges))
+    for shape in ((4, 18, 133), (1, 1, 1)):
+        assert_matches_numpy(kernel, *arrays(kernel, shape), device=device)
+
+
+@pytest.mark.parametrize(("type", "reduction", "rule"), [
+    ("f64", "sum", "mirror"), ("f16", "max", "constant(0)"), ("bf16", "sum", "wrap"), ("u8", "max", "constant(7)"),
+    ("i64", "min", "constant(0)")])
+def test_every_width(type: str, reduction: str, rule: str, device: str) -> None:
+    kernel = kernel_of(box(f"edge x = {rule}", type, reduction))
+    assert_matches_numpy(kernel, *arrays(kernel, (3, 17, 150)), device=device)
+    assert_matches_numpy(kernel, *(a[::2, ::-1, 1:] for a in arrays(kernel, (5, 3, 130))), device=device)
+
+
+def test_several_tensors_and_outputs(device: str) -> None:
+    kernel = kernel_of(WAVE)
+    shape = (7, 18, 140)
+    assert_matches_numpy(kernel, *arrays(kernel, shape, shape, shape[1:], ()), device=device)
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 20, 140), (1, 2, 9, 9), (1, 150, 3, 4)])
+def test_without_a_rule_nothing_outside_is_read(shape: tuple[int, ...], device: str) -> None:
+    kernel = kernel_of(INNER)
+    assert_matches_numpy(kernel, *arrays(kernel, shape), device=device)
+
+
+def test_columns_that_are_no_neighbours_in_memory(device: str) -> None:
+    kernel = kernel_of(star("edge x = reflect"))
+    x, w = arrays(kernel, (6, 20, 2 * 70), (3,))
+    for view in (x[:, :, ::2], x.transpose(2, 0, 1)[:4], x[:, :, ::-1], np.broadcast_to(x[:1], (3, *x.shape[1:]))):
+        assert_matches_numpy(kernel, view, w, device=device)
