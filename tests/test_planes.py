@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from layoutc.backend.types import numpy_dtype
+from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, compile
 from layoutc.testing import assert_matches_numpy
 
@@ -43,8 +45,9 @@ INNER = """kernel inner(x: f32[B, D, H, W]) -> (y: f32[B, D - 2, H - 2, W - 2]) 
 }"""
 
 
-def kernel_of(text: str) -> Kernel:
-    found = compile(text)[text.split("kernel ")[1].split("(")[0]]
+def kernel_of(text: str, clauses: str = "march i  stage x in shared") -> Kernel:
+    name = text.split("kernel ")[1].split("(")[0]
+    found = compile(f"{text}\nschedule {name} {{ {clauses} }}" if clauses else text)[name]
     assert isinstance(found, Kernel)
     assert [one.strategy for one in found.plan.passes] == ["planes"]
     return found
@@ -58,7 +61,7 @@ def arrays(kernel: Kernel, *shapes: tuple[int, ...]) -> list[Any]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule(rule: str, device: str) -> None:
-    kernel = kernel_of(star(f"edge x = {rule}"))
+    kernel = kernel_of(star(f"edge x = {rule}"), "")
     for shape in ((5, 19, 133), (2, 1, 3)):
         assert_matches_numpy(kernel, *arrays(kernel, shape, (3,)), device=device)
 
@@ -83,7 +86,7 @@ def test_every_width(type: str, reduction: str, rule: str, device: str) -> None:
 
 
 def test_several_tensors_and_outputs(device: str) -> None:
-    kernel = kernel_of(WAVE)
+    kernel = kernel_of(WAVE, "march i  stage u in shared")
     shape = (7, 18, 140)
     assert_matches_numpy(kernel, *arrays(kernel, shape, shape, shape[1:], ()), device=device)
 
@@ -99,3 +102,34 @@ def test_columns_that_are_no_neighbours_in_memory(device: str) -> None:
     x, w = arrays(kernel, (6, 20, 2 * 70), (3,))
     for view in (x[:, :, ::2], x.transpose(2, 0, 1)[:4], x[:, :, ::-1], np.broadcast_to(x[:1], (3, *x.shape[1:]))):
         assert_matches_numpy(kernel, view, w, device=device)
+
+
+@pytest.mark.parametrize("clauses", [
+    "tile (i: 4, j: 16, l: 128)  march i", "tile (i: 3, j: 8, l: 64)  threads 128  march i  stage x in shared",
+    "tile (i: 8, j: 3, l: 32)  threads 96  march i", "march i  vector 2  stage x in shared",
+    "tile (i: 6, j: 8, l: 128)  threads ((32, 4), (4, 2)):((4, 256), (1, 128))  march i  stage w in registers"])
+def test_what_a_schedule_says_is_done(clauses: str, device: str) -> None:
+    kernel = kernel_of(star("edge x = nearest", r=3), clauses)
+    if "tile" in clauses:
+        tile = {k.strip(): int(v) for k, v in (p.split(":") for p in clauses.split("(")[1].split(")")[0].split(","))}
+        assert kernel.plan.passes[0].sizes == tile
+    assert_matches_numpy(kernel, *arrays(kernel, (10, 19, 70), (4,)), device=device)
+
+
+@pytest.mark.parametrize(("clauses", "slug"), [
+    ("march i  stage x in shared  budget shared 16 KiB", "over-budget"),
+    ("tile (i: 8, j: 8, l: 100)  march i  stage x in shared", "cannot-march"),
+    ("march i  stage x in registers", "cannot-march")])
+def test_what_cannot_be_honoured_is_said(clauses: str, slug: str) -> None:
+    with pytest.raises(LayoutcError) as caught:
+        compile(f"{star('edge x = wrap', r=4)}\nschedule star {{ {clauses} }}").star.plan  # noqa: B018
+    assert caught.value.diagnostics[0].slug == slug
+
+
+def test_a_star_of_any_radius_takes_no_more_than_a_multiprocessor_has() -> None:
+    for r in (1, 2, 4, 6):
+        kernel = kernel_of(star("edge x = constant(0)", r=r))
+        made, resident = kernel.plan.passes[0], re.search(r"KERNEL\((\d+)(?:, (\d+))?\)", kernel.cuda)
+        assert resident is not None
+        assert made.dynamic_bytes * int(resident[2] or 1) <= 227 * 1024
+        assert made.threads * int(resident[2] or 1) <= 2048

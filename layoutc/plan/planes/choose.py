@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.shape import columns_of
 
 PLANES, AHEAD = 128, 2
+LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps
 
 
 def chosen_shape(work: Work) -> Shape | str:
@@ -17,7 +19,8 @@ def chosen_shape(work: Work) -> Shape | str:
     for knobs in _candidates(columns_of(work)):
         made = shape_of(work, knobs)
         if not isinstance(made, str):
-            return made
+            wide = shape_of(work, replace(knobs, warps=2 * knobs.warps, resident=1))
+            return wide if isinstance(wide, Shape) and wide.registers <= LITTLE_HELD else made
         why = why or made
     return why
 

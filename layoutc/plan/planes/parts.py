@@ -164,6 +164,18 @@ def union(a: Axes, b: Axes) -> Axes:
     return tuple(replace(x, low=min(x.low, y.low), high=max(x.high, y.high)) for x, y in zip(a, b, strict=True))
 
 
+def taken_anew(part: Part, held: Part | None) -> int:
+    """Elements of a plane that come from shared memory: all that no other part holds."""
+    if held is None:
+        return part.plane
+    return part.plane - len(shared(part.lines, held.lines)) * len(shared(part.columns, held.columns))
+
+
+def shared(a: range, b: range) -> range:
+    """What both hold."""
+    return range(max(a.start, b.start), min(a.stop, b.stop))
+
+
 def covers(parts: Iterable[Part], one: Part) -> Part | None:
     """The part that moves on and holds some of the plane that another one takes."""
     for part in parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from layoutc.plan.halo import Footprint
@@ -42,7 +42,7 @@ class Ring:
     axes: Axes          # of all that outputs reach; the last begins and ends at whole pieces
     walked: int         # the axis along which planes follow each other
     vector: int         # elements that one copy moves
-    planes: int         # at once, a power of two
+    planes: int         # at once
     extents: tuple[int, ...]        # of a block's plane
 
     @property
@@ -142,6 +142,8 @@ def shape_of(work: Work, knobs: Knobs) -> Shape | str:
     parts = parts_of(work, led, walked, items, types)
     rings = tuple(_ring(work, t, total[t], [p for p in parts if p.tensor == t], knobs) for t in types)
     made = Shape(indices, knobs, items, parts, led, rings, weights_of(work, total, names), total)
+    room = work.target.asked_bytes // max(made.shared_bytes, 1)
+    made = replace(made, knobs=replace(knobs, resident=min(knobs.resident, room)))
     if made.registers > MOST_HELD:
         return f"a thread would hold {made.registers} registers from plane to plane, more than {MOST_HELD}"
     if made.shared_bytes > work.target.asked_bytes:
@@ -180,5 +182,7 @@ def _ring(work: Work, tensor: str, found: Footprint, parts: list[Part], knobs: K
     oldest = min(p.newest for p in parts)
     assert extents[beside] >= block.lines
     planes = knobs.ahead + axes[walked].high - oldest + 1
-    return Ring(tensor, parts[0].type, axes, walked, vector, 1 << (planes - 1).bit_length(), extents)
+    made = Ring(tensor, parts[0].type, axes, walked, vector, planes, extents)
+    even = replace(made, planes=1 << (planes - 1).bit_length())     # whose remainders cost less
+    return even if even.bytes * max(knobs.resident, 1) <= work.target.asked_bytes else made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layoutc.index import Expr, Int, Name, dot
 from layoutc.plan.planes.march import March, nested
-from layoutc.plan.planes.parts import Part, covers
+from layoutc.plan.planes.parts import Part, covers, shared
 from layoutc.plan.planes.shape import Ring
 from layoutc.plan.steps import Assign, Let, Loop, Step
 from layoutc.plan.values import Element, Function, Operation, Variable, load, memory_type
@@ -35,7 +35,7 @@ def _segments(part: Part, held: Part | None) -> list[tuple[Segment, Part | None]
     """The part in boxes that are wholly held elsewhere, or not at all."""
     if held is None:
         return [((part.lines, part.columns), None)]
-    lines, columns = _shared(part.lines, held.lines), _shared(part.columns, held.columns)
+    lines, columns = shared(part.lines, held.lines), shared(part.columns, held.columns)
     above, below = range(part.lines.start, lines.start), range(lines.stop, part.lines.stop)
     left, right = range(part.columns.start, columns.start), range(columns.stop, part.columns.stop)
     boxes = [((above, part.columns), None), ((lines, left), None), ((lines, columns), held), ((lines, right), None),
@@ -43,10 +43,6 @@ def _segments(part: Part, held: Part | None) -> list[tuple[Segment, Part | None]
     if not lines or not columns:
         return [((part.lines, part.columns), None)]
     return [(segment, source) for segment, source in boxes if segment[0] and segment[1]]
-
-
-def _shared(a: range, b: range) -> range:
-    return range(max(a.start, b.start), min(a.stop, b.stop))
 
 
 def _take(march: March, ring: Ring, part: Part, box: tuple[Segment, Part | None], begin: str, pack: str) -> None:

@@ -16,10 +16,12 @@ from layoutc.plan.cost import busy, nominal_outputs
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.planes.choose import chosen_shape
+from layoutc.plan.planes.parts import covers, taken_anew
 from layoutc.plan.planes.shape import Shape
 from layoutc.plan.planes.text import write_march
 from layoutc.plan.planes.told import told_shape
 from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.window.length import UNKNOWN_RANGE
 
 NAME = "planes"
 
@@ -49,8 +51,12 @@ class Planes:
 
 
 def cost_of(work: Work, shape: Shape) -> float:
-    """Bytes of every plane with its halo, those at the ends of a walk taken twice."""
+    """Bytes of every plane with its halo, those at the ends of a walk taken twice, and what threads take of them."""
     outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
     planes = shape.knobs.planes
     bytes = sum(r.plane * r.type.bytes * (planes + r.high - r.low) / planes for r in shape.rings)
-    return outputs * bytes / prod(shape.tile[-2:]) / busy(outputs)
+    taken = sum(taken_anew(p, covers(shape.parts, p)) * p.type.bytes for p in shape.parts)
+    types = {t.name: t.type for t in work.kernel.inputs}
+    held = {r.tensor for r in shape.rings} | {w.tensor for w in shape.weights}
+    others = sum((f.reads or UNKNOWN_RANGE) * types[t].bytes for t, f in shape.found.items() if t not in held)
+    return outputs * (bytes / prod(shape.tile[-2:]) + taken / shape.items.count + others) / busy(outputs)

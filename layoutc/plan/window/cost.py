@@ -68,6 +68,7 @@ def cost_of_walk(work: Work, shape: Shape) -> float:
         elements = rows / knobs.rows * row / knobs.columns
         if not band.ring and not shape.kept:
             elements = min(elements, _touched(work, shape, band.tensor))
+        elements += rows / knobs.rows * band.row / knobs.columns if band.ring else 0     # out of shared memory again
         bytes += elements * band.type.bytes
     held = {b.tensor for b in shape.bands} | {w.tensor for w in shape.weights}
     for tensor, found in shape.found.items():
