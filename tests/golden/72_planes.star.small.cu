@@ -17,8 +17,8 @@ KERNEL(128, 1) star(
     const Index block = blockIdx.x;
     const Index blocks_k = (W + 63) / 64;
     const Index blocks_j = (H + 7) / 8;
-    const Index tile_i = floor_div(block / blocks_k, blocks_j) * 16;
-    const Index tile_j = floor_mod(block / blocks_k, blocks_j) * 8;
+    const Index tile_i = block / blocks_k / blocks_j * 16;
+    const Index tile_j = block / blocks_k % blocks_j * 8;
     const Index tile_k = block % blocks_k * 64;
     SHARED_AT(float, x_planes, 0, 8 * 1008);
     float w_held[4];
