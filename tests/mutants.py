@@ -113,6 +113,13 @@ KERNELS = {
         schedule copies { tile (i: 4, j: 8, k: 4)  threads 8  vector 4  stage a in shared double
                           stage b in shared double }
     """,
+    "cores": """
+        kernel cores(x: i8[N, W, 32], w: i8[M, 3, 32], b: i32[M]) -> (y: i32[N, W, M]) {
+            edge x[1] = constant(0)
+            y[n, j, m] = b[m] + sum(v, c) i32(w[m, v, c]) * i32(x[n, j + v - 1, c])
+        }
+        schedule cores { mma  tile (j: 32, m: 16) }
+    """,
     "fused": """
         kernel fused(u: i32[H, W], c: i32[H, W]) -> (v: i32[H, W]) {
             edge u[0] = (constant(5), mirror)
@@ -288,6 +295,16 @@ MUTANTS = [Mutant(*words) for words in (
     ("copies", "both into one buffer", "const int buffer = chunk % 2;", "const int buffer = 0;"),
     ("copies", "rounded twice", "sum[item] = fma(left", "sum[item] = sum[item] + 0.0f * fma(left"),
     ("copies", "another row's factor", "(buffer * 4 + item_i) * 4 + item_k]", "buffer * 16 + item_k]"),
+    ("cores", "buffer refilled while it is read", "copy_async_wait<2>();\n        __syncthreads();",
+     "copy_async_wait<2>();"),
+    ("cores", "chunk read before it came", "copy_async_wait<2>", "copy_async_wait<3>"),
+    ("cores", "the first row for zeros", "x + at, within(x_1, W) ? 16 : 0", "x + (within(x_1, W) ? at : 0)"),
+    ("cores", "vectors permuted otherwise than read", "(line / 4 % 2)) * 16),\n                    x",
+     "(line % 2)) * 16),\n  x"),
+    ("cores", "columns past the last are read", "tile_columns + line < M ? 16 : 0", "16"),
+    ("cores", "rows past the last are read", "minimum(tile_rows + thread / 2 + turn * 32, rows - 1)",
+     "tile_rows + thread / 2 + turn * 32"),
+    ("cores", "pair stored past the row", "first + 1 < M", "first < M"),
     ("fused", "barrier between steps removed", "        }\n        __syncthreads();\n    }", "        }\n    }"),
     ("fused", "halo of all steps one short", "at / 14 - 3", "at / 14 - 2"),
     ("fused", "box written that is read", "u_tile[(step % 2 * 10", "u_tile[((step - 1) * 10"),

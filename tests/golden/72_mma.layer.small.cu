@@ -111,23 +111,21 @@ KERNEL(64) layer(
             const Index j = row % (floor_div(W - 1, 2) + 1);
             UNROLL
             for (int pair = 0; pair < 2; ++pair) {
+                const Index first = tile_columns + thread % 4 * 2 + thread / 32 * 16 + pair * 8;
                 Pack<f16, 2> y_pair = Pack<f16, 2>();
                 UNROLL
                 for (int element = 0; element < 2; ++element) {
-                    const Index m = tile_columns + element + thread % 4 * 2 + thread / 32 * 16 + pair * 8;
+                    const Index m = first + element;
                     if (m < M) {
                         y_pair[element] = f16(maximum(b[m]
                             + sums[part / 2 * 8 + pair * 4 + part % 2 * 2 + element], 0.0f));
                     }
                 }
-                if (tile_columns + thread % 4 * 2 + thread / 32 * 16 + pair * 8 + 1 < M) {
-                    store(y + (n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + tile_columns
-                        + thread % 4 * 2 + thread / 32 * 16 + pair * 8), y_pair);
+                if (first + 1 < M) {
+                    store(y + (n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + first), y_pair);
                 }
-                if (tile_columns + thread % 4 * 2 + thread / 32 * 16 + pair * 8 < M
-                    && tile_columns + thread % 4 * 2 + thread / 32 * 16 + pair * 8 + 1 >= M) {
-                    y[n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + tile_columns + thread % 4 * 2
-                        + thread / 32 * 16 + pair * 8] = y_pair[0];
+                if (first < M && first + 1 >= M) {
+                    y[n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + first] = y_pair[0];
                 }
             }
         }

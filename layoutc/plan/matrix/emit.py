@@ -225,7 +225,9 @@ class Multiplication:
         output = self.frame.output(equation)
         paired = len(side) == 1 and self.frame.signature.vectors[
             self.frame.signature.of(self.frame.kernel, equation.output)] > 1
-        column = self._position(side, "column")
+        column, start = self._position(side, "column"), names.take("first")
+        self.lowering.emit(Let("Index", start, first))
+        first = Name(start, 0)
         run = names.take(f"{self.frame.arrays[equation.output]}_pair")
         target = Element(run, element) if paired else self._element(equation, at)
         with self.lowering.block() as made:
@@ -242,7 +244,7 @@ class Multiplication:
             self.lowering.emit(*self._store(equation, column, first, run))
         else:
             self.lowering.emit(both)
-        for name in (str(element), run, *([column] if len(side) > 1 else [])):
+        for name in (str(element), start, run, *([column] if len(side) > 1 else [])):
             names.release(name)
 
     def _element(self, equation: Equation, at: Mapping[str, Expr]) -> Element:
