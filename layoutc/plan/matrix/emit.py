@@ -208,9 +208,11 @@ class Multiplication:
         inside = places_in_tile(self.frame.choice.owner.places, product, self.frame.indices)
         local = [p.over({"item": item}) for p in inside]
         row = self._position(product.rows.side, "row")
+        first = names.take("first")
         with self.lowering.block() as body:
+            self.lowering.emit(Let("Index", first, self.columns.first + local[1]))
             for equation in product.equations:
-                self._emit_pair(equation, self.columns.first + local[1], item)
+                self._emit_pair(equation, Name(first, 0), item)
         coordinates = self._coordinates(product.rows.side, Name(row, 0))
         pairs = Loop(True, "int", str(pair), Int(0), Int(columns), tuple(body))
         guarded = When(compare("<", Name(row, 0), self.rows.outputs), with_used(coordinates, (pairs,)))
@@ -225,9 +227,7 @@ class Multiplication:
         output = self.frame.output(equation)
         paired = len(side) == 1 and self.frame.signature.vectors[
             self.frame.signature.of(self.frame.kernel, equation.output)] > 1
-        column, start = self._position(side, "column"), names.take("first")
-        self.lowering.emit(Let("Index", start, first))
-        first = Name(start, 0)
+        column = self._position(side, "column")
         run = names.take(f"{self.frame.arrays[equation.output]}_pair")
         target = Element(run, element) if paired else self._element(equation, at)
         with self.lowering.block() as made:
@@ -244,7 +244,7 @@ class Multiplication:
             self.lowering.emit(*self._store(equation, column, first, run))
         else:
             self.lowering.emit(both)
-        for name in (str(element), start, run, *([column] if len(side) > 1 else [])):
+        for name in (str(element), run, *([column] if len(side) > 1 else [])):
             names.release(name)
 
     def _element(self, equation: Equation, at: Mapping[str, Expr]) -> Element:
