@@ -149,7 +149,7 @@ class Binary(Expr):
                 return f"-{inside(self.a, UNARY)}"
         if self.op == "^":      # its precedence in C surprises: operands of several words are bracketed
             return f"{inside(self.a, ATOM)} ^ {inside(self.b, ATOM)}"
-        tight = self.op in ("/", "%", "-")
+        tight = self.op in ("/", "%", "-") or (self.op == "*" and isinstance(self.b, Binary) and self.b.op in "/%")
         return f"{inside(self.a, self.level)} {self.op} {inside(self.b, self.level + tight)}"
 
     @property
