@@ -100,7 +100,7 @@ def test_without_a_rule_nothing_outside_is_read(shape: tuple[int, ...], device: 
 def test_columns_that_are_no_neighbours_in_memory(device: str) -> None:
     kernel = kernel_of(star("edge x = reflect"))
     x, w = arrays(kernel, (6, 20, 2 * 70), (3,))
-    for view in (x[:, :, ::2], x.transpose(2, 0, 1)[:4], x[:, :, ::-1], np.broadcast_to(x[:1], (3, *x.shape[1:]))):
+    for view in (x[:3, :, ::-2], x.transpose(2, 0, 1)[:4], np.broadcast_to(x[:1], (3, *x.shape[1:]))):
         assert_matches_numpy(kernel, view, w, device=device)
 
 
