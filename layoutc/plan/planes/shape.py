@@ -112,11 +112,6 @@ class Shape:
         words += sum(one.rows * self.items.count * words_of(one.reduce.type) for one in self.led)
         return words + sum(prod(s.extents) * words_of(s.type) for s in self.weights if s.where == "registers")
 
-    @property
-    def taken(self) -> int:
-        """Registers of 32 bits that are taken anew with every plane."""
-        return sum(p.plane * words_of(p.type) for p in self.parts)
-
 
 def words_of(type: Type) -> int:
     """Registers of 32 bits that hold an element."""
