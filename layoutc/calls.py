@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,8 +18,8 @@ from layoutc.devices import choose_device, stream_of, to_gpu
 from layoutc.diagnostics import LayoutcError
 from layoutc.launches import launch_passes
 from layoutc.new_arrays import check_strides, new_array
-from layoutc.plan.fusing import usual_steps
 from layoutc.plan.nodes import Plan, Signature, Target
+from layoutc.plan.strategies.streamed import usual_steps
 from layoutc.repeated import Form, Ready, Repeated, form_of
 from layoutc.resolve.binding import bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
@@ -55,9 +56,10 @@ class Caller:
         if self.schedule is not None or not self.kernel.steps:
             return self.fused
         if self._usual == 0:
-            self._usual = usual_steps(self.kernel)
+            signature = default_signature(self.kernel)
+            self._usual = usual_steps(self.program, self.kernel, signature, self.target)
             try:
-                plan, _ = self.text(default_signature(self.kernel), self._usual)
+                plan, _ = self.text(signature, self._usual)
                 self._usual = self._usual if plan.passes[0].strategy == "streamed" else 1
             except LayoutcError:
                 self._usual = 1
@@ -72,15 +74,14 @@ class Caller:
         return self._texts[key]
 
     def _planned(self, signature: Signature, steps: int) -> tuple[Plan, CudaSource]:
-        """The text; of the steps that are left over, staging as the schedule has it is only a wish."""
+        """The text; of the steps left over, how the schedule stages them is but a wish, and at last so is its tile."""
         if steps == self.fused:
             return plan_kernel(self.program, self.kernel, self.schedule, signature, self.target)
         rest = replace(self.schedule or Schedule(), fuse=steps)
-        try:
-            return plan_kernel(self.program, self.kernel, rest, signature, self.target)
-        except LayoutcError:
-            bare = replace(rest, stages=(), loads=(), stores=())
-            return plan_kernel(self.program, self.kernel, bare, signature, self.target)
+        for wished in (rest, replace(rest, stages=(), loads=(), stores=())):
+            with suppress(LayoutcError):
+                return plan_kernel(self.program, self.kernel, wished, signature, self.target)
+        return plan_kernel(self.program, self.kernel, Schedule(fuse=steps), signature, self.target)
 
     def module(self, signature: Signature, device: str, fused: int | None = None) -> Module:
         """The compiled text, for the GPU that is current."""

@@ -117,6 +117,6 @@ class StreamedText(FusedText):
         """A tile as wide as what one or two warps make of columns in the end."""
         r = self.random
         outputs = 32 * r.choice((1, 2, 4)) - self.steps * (max(-self.low, 0) + max(self.high, 0))
-        tile = [f"{self.indices[0]}: {r.choice((4, 9, 20))}"]
+        tile = [f"{self.indices[0]}: {r.choice((16, 25, 40))}"]
         tile += [f"{i}: {r.choice((3, 6, 12))}" for i in self.indices[1:-1]]
         return f"{{ tile ({', '.join(tile)}, {self.indices[-1]}: {r.choice((1, 2)) * outputs})  fuse {self.steps} }}"

@@ -13,7 +13,7 @@ from layoutc.module import Kernel, compile
 from tests.fused_texts import StreamedText
 from tests.test_fuse import check, random, same_bits
 
-SEEDS = (3, 4, 7, 8, 12, 15, 17, 18, 20, 21)
+SEEDS = (1, 4, 6, 9, 12, 13, 14, 18, 21, 24, 36, 54)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -112,9 +112,9 @@ kernel deep(u: f32[D, H, W], c: f32[]) -> (v: f32[D, H, W]) {{
     step u = v
 }}
 schedule deep as one {{ tile (i: 4, j: 4, l: 32) }}
-schedule deep as pair {{ tile (i: 4, j: 4, l: 28)  threads 64  fuse 2 }}
-schedule deep as lone {{ tile (i: 8, j: 4, l: 28)  threads 32  fuse 2 }}
-schedule deep as many {{ tile (i: 4, j: 6, l: 56)  threads 192  fuse 3 }}
+schedule deep as four {{ tile (i: 12, j: 12, l: 60)  threads 128  fuse 2 }}
+schedule deep as lone {{ tile (i: 16, j: 12, l: 28)  threads 32  fuse 2 }}
+schedule deep as many {{ tile (i: 16, j: 18, l: 58)  threads 192  fuse 3 }}
 """
 STAR = """u[i, j, l] + c[] * (u[i-1, j, l] + u[i+1, j, l] + u[i, j-1, l] + u[i, j+1, l] + u[i, j, l-1]
         + u[i, j, l+1] - 6*u[i, j, l])"""
@@ -126,10 +126,10 @@ UPWIND = "u[i, j+1, l] + c[] * (u[i, j-1, l-1] - u[i-1, j-1, l+1])"
 @pytest.mark.parametrize("rule", ["constant(0)", "wrap"])
 def test_warps_take_the_rows_beside_them(rule: str, body: str, device: str) -> None:
     module = compile(DEEP.format(rule, body))
-    u = np.random.default_rng(1).normal(size=(27, 19, 120)).astype(np.float32)       # some blocks lie inside
-    u[3, 5, 7], u[20, 18, 0], u[0, 0, 99] = np.nan, np.inf, -0.0
+    u = np.random.default_rng(1).normal(size=(34, 28, 125)).astype(np.float32)       # a block lies inside
+    u[3, 5, 7], u[20, 27, 0], u[0, 0, 99] = np.nan, np.inf, -0.0
     single = module.deep(u, 0.1, steps=5, schedule="one", device=device)
-    for schedule, warps in (("pair", 2), ("lone", 1), ("many", 6)):
+    for schedule, warps in (("four", 4), ("lone", 1), ("many", 6)):
         plan, _ = module.deep.caller(schedule).text(default_signature(module.deep.meaning))
         assert plan.passes[0].strategy == "streamed"
         assert plan.passes[0].threads == 32 * warps
@@ -138,7 +138,7 @@ def test_warps_take_the_rows_beside_them(rule: str, body: str, device: str) -> N
 
 
 def test_a_budget_of_shared_memory_is_kept() -> None:
-    tight = "schedule deep as tight { tile (i: 4, j: 4, l: 28)  fuse 2  budget shared 1 KiB }"
+    tight = "schedule deep as tight { tile (i: 16, j: 12, l: 28)  fuse 2  budget shared 1 KiB }"
     deep = compile(DEEP.format("constant(0)", STAR) + tight).deep
     plan, _ = deep.caller("tight").text(default_signature(deep.meaning))
     assert plan.passes[0].strategy == "streamed"

@@ -20,7 +20,6 @@ from layoutc.plan.refusal import refusal
 from layoutc.resolve.program import EdgeRule, Equation, Kernel, Program, Read, Schedule, Sides, Value
 
 MIRRORS = ("reflect", "mirror")
-USUAL = {2: 8, 3: 3}        # steps a launch that pay in registers, by rank, where a step's halo is 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +99,6 @@ def fusing_of(
                      "has another edge rule there")
     halo = tuple(_halo(kernel, [found[u] for u in stepped]))
     return Fusing(schedule.fuse, stepped, tuple(edges.values()), halo)
-
-
-def usual_steps(kernel: Kernel) -> int:
-    """Steps a launch that are worth trying where nothing is said."""
-    found = footprints(kernel, kernel.equations)
-    reach = [max(-a.low, a.high) for u, _ in kernel.steps if u in found for a in found[u].axes or ()]
-    return max(USUAL.get(len(kernel.equations[0].indices), 1) // max([1, *reach]), 1)
 
 
 def _why_not(found: Footprint, indices: tuple[str, ...]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.strategies.columns import Columns
@@ -48,7 +50,8 @@ def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:
     if not possible:
         raise errors[0]
     best = min(possible, key=lambda p: p.cost)
-    dearer = [Refusal(type(p).__name__.lower(), "costs more", p.cost) for p in possible if p is not best]
+    dearer = [Refusal(type(p).__name__.lower(), "costs more" if isfinite(p.cost) else "does not fit",
+                      p.cost if isfinite(p.cost) else None) for p in possible if p is not best]
     return best, (*refused, *dearer)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 from typing import Self
 
 from layoutc.index import Call, Expr, Int, Name, Select, compare, every
@@ -28,11 +28,12 @@ from layoutc.plan.redistributed import with_moves
 from layoutc.plan.steps import Assign, Barrier, Blank, Either, Let, Loop, Rounds, When
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.tile import emit_outputs
+from layoutc.plan.stream.cost import clocks
 from layoutc.plan.values import Choice as Chosen
 from layoutc.plan.values import Element, Text, Variable, store
 from layoutc.resolve.program import Schedule, Sides, Value
 
-CLOCKS = 45             # that a place takes, about; in registers 16
+BESIDE = 20             # operations that a place takes beside its own; in registers a few
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,9 @@ class Fused:
         assert fusing is not None
         chooser = Chooser(work.program, work.kernel, work.equations, work.schedule, work.target, fusing)
         choice = chooser.choose()
-        return cls(work, chooser, choice, fusing,
-                   CLOCKS * fusing.evaluations(choice.tile) / (fusing.steps * prod(choice.tile)))
+        cost = clocks(work, BESIDE) * fusing.evaluations(choice.tile) / (fusing.steps * prod(choice.tile))
+        fits = _shared_bytes(choice) <= chooser.staging.budget
+        return cls(work, chooser, choice, fusing, cost if fits else inf)
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
@@ -67,7 +69,7 @@ class Fused:
     def _made(self, names: Names, entry: str) -> Made:
         """The pass, whatever it needs."""
         work, staging = self.work, self.chooser.staging
-        room = staging.budget - sum(s.bytes * s.copies for s in self.choice.storage if s.where == "shared")
+        room = staging.budget - _shared_bytes(self.choice)
         choice = replace(self.choice, accesses=with_moves(self.choice.accesses, entry, names, work.target, room))
         frame = Frame(work.kernel, choice, work.signature, names.copy(), entry)
         with frame.lowering.block() as body:
@@ -85,6 +87,10 @@ class Fused:
             other = Fused.try_plan(replace(self.work, schedule=schedule))
             return other._made(Names(), one.entry).passes[0].shared_bytes
         return nearest_tile(self.chooser.schedule, one, self.chooser.staging.budget, needed)
+
+
+def _shared_bytes(choice: Choice) -> int:
+    return sum(s.bytes * s.copies for s in choice.storage if s.where == "shared")
 
 
 def _fill(frame: Frame, fusing: Fusing) -> None:

@@ -13,17 +13,22 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Self
 
+from layoutc.diagnostics import LayoutcError
+from layoutc.plan.cost import BYTE
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.fusing import Fusing, fusing_of, kinds
 from layoutc.plan.halo import footprints
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
+from layoutc.plan.nodes import Refusal, Signature, Target
 from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.stream.cost import clocks
 from layoutc.plan.stream.shape import FORMS, WARP, Shape, owner_of, shapes
 from layoutc.plan.stream.walk import write_stream
-from layoutc.resolve.program import Schedule
+from layoutc.resolve.program import Kernel, Program, Schedule
 
-CLOCKS = 8                      # that a place takes, about; in shared memory 45
+BESIDE = {2: 2, 3: 6}           # operations that a place takes beside its own, by rank, measured on an H200
+MOST_STEPS = 12                 # of a launch, that are tried where nothing is said
+WAITING = 0.5                   # of the time that memory takes, what is not hidden by arithmetic
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ class Streamed:
         choice = Choice(work.equations, shape.tile, owner_of(shape, fusing), (), tuple(found.values()),
                         unroll=frozenset(schedule.unroll))
         whole = replace(fusing, made=shape.made(fusing))
-        cost = CLOCKS * whole.evaluations(shape.tile) / (fusing.steps * prod(shape.tile))
+        cost = clocks(work, BESIDE[len(work.indices)]) * whole.evaluations(shape.tile) / (
+            fusing.steps * prod(shape.tile))
         return cls(work, choice, whole, shape, cost)
 
     def plan(self, names: Names, entry: str) -> Made:
@@ -61,6 +67,26 @@ class Streamed:
         frame = Frame(self.work.kernel, self.choice, self.work.signature, names.copy(), entry)
         functions = write_stream(frame, self.fusing, self.shape)
         return Made((replace(frame.record(), fusing=self.fusing),), functions)
+
+
+def usual_steps(program: Program, kernel: Kernel, signature: Signature, target: Target) -> int:
+    """Steps a launch that pay where nothing is said: what a step computes, and its share of what memory moves."""
+    if len({e.indices for e in kernel.equations}) > 1:
+        return 1
+    work = Work(program, kernel, kernel.equations, None, signature, target)
+    stepped = {u for u, _ in kernel.steps}
+    stepped_bytes = sum(t.type.bytes for t in kernel.inputs if t.name in stepped)
+    moved = BYTE * (stepped_bytes + sum(t.type.bytes for t in kernel.outputs))
+    others = BYTE * sum(t.type.bytes for t in kernel.inputs if t.extents and t.name not in stepped)
+    best, least = 1, max(moved + others, clocks(work, 0))
+    for steps in range(2, MOST_STEPS + 1):
+        try:
+            found = Streamed.try_plan(replace(work, schedule=Schedule(fuse=steps)))
+        except LayoutcError:
+            return 1
+        if isinstance(found, Streamed) and (cost := found.cost + others + WAITING * moved / steps) < least:
+            best, least = steps, cost
+    return best
 
 
 def _why_not(work: Work, fusing: Fusing, schedule: Schedule) -> str:
