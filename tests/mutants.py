@@ -144,7 +144,7 @@ KERNELS = {
             v[i, j, k] = u[i - 1, j, k] + 3*u[i + 1, j, k + 1] - u[i, j - 1, k] + 2*u[i, j + 1, k - 1]
             step u = v
         }
-        schedule beside { tile (i: 4, j: 2, k: 28)  threads 96  fuse 2 }
+        schedule beside { tile (i: 4, j: 2, k: 28)  threads 96  fuse 2  stage u in global }
     """,
 }
 

@@ -82,12 +82,12 @@ def test_nothing_is_shared_and_nobody_waits() -> None:
 
 
 def test_explain_counts_boxes_and_all_that_warps_make() -> None:
-    facts = compile(HEAT.format("wrap").replace("as free", "")).heat.explain(H=256, W=448)
-    width, tall = 4 * (128 - 16), 128        # whole lanes are lost at either side
+    facts = compile(HEAT.format("wrap").replace("as free", "")).heat.explain(H=192, W=448)
+    width, tall = 4 * (128 - 16), 96        # whole lanes are lost at either side
     assert facts["tile"] == {"i": tall, "j": width}
     assert facts["fuse"]["evaluations"] == 5 * (tall + 5 * 3 + 1) * 4 * 128     # a step is 2 rows behind the one before
     assert facts["footprint"]["u"] == [tall + 10, width + 10]
-    assert facts["traffic"]["u"]["unique_bytes"] == 256 * 448 * 4
+    assert facts["traffic"]["u"]["unique_bytes"] == 192 * 448 * 4
     assert facts["traffic"]["u"]["loaded_bytes"] == 2 * (tall + 5) * 448 * 4
 
 

@@ -67,21 +67,22 @@ DEVICE void box_stream(
                             + u_rows[side_h * 2 + column + 10] + u_rows[side_h * 2 + column + 14] + beside
                             + beside_2 - 6.0f * u_rows[side_h * 2 + column + 12]);
                     }
-                    if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12)) {
-                        if (interior) {
+                    if (interior) {
+                        if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12)) {
                             Pack<float, 2> part_3 = Pack<float, 2>();
                             UNROLL
                             for (int element = 0; element < 2; ++element) {
                                 part_3[element] = v_row[element];
                             }
                             store(v + (place_d * v_stride_0 + place_h * v_stride_1 + first_w), part_3);
-                        } else {
-                            UNROLL
-                            for (int column = 0; column < 2; ++column) {
-                                if (place_h < H && first_w + column < W) {
-                                    v[place_d * v_stride_0 + place_h * v_stride_1 + first_w
-                                        + column] = v_row[column];
-                                }
+                        }
+                    } else {
+                        UNROLL
+                        for (int column = 0; column < 2; ++column) {
+                            if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12) && place_h < H
+                                && first_w + column < W) {
+                                v[place_d * v_stride_0 + place_h * v_stride_1 + first_w
+                                    + column] = v_row[column];
                             }
                         }
                     }

@@ -45,20 +45,20 @@ DEVICE void heat_stream(
                         + c_held[0] * (u_rows[column] + u_rows[column + 4] + beside
                         + beside_2 - 4.0f * u_rows[column + 2]);
                 }
-                if (within(lane * 2 - 4, 56)) {
-                    if (interior) {
+                if (interior) {
+                    if (within(lane * 2 - 4, 56)) {
                         Pack<float, 2> part = Pack<float, 2>();
                         UNROLL
                         for (int element = 0; element < 2; ++element) {
                             part[element] = v_row[element];
                         }
                         store(v + (place_i * v_stride_0 + first_j), part);
-                    } else {
-                        UNROLL
-                        for (int column = 0; column < 2; ++column) {
-                            if (first_j + column < W) {
-                                v[place_i * v_stride_0 + first_j + column] = v_row[column];
-                            }
+                    }
+                } else {
+                    UNROLL
+                    for (int column = 0; column < 2; ++column) {
+                        if (within(lane * 2 - 4, 56) && first_j + column < W) {
+                            v[place_i * v_stride_0 + first_j + column] = v_row[column];
                         }
                     }
                 }

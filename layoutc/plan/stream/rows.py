@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutc.index import TRUE, Binary, Call, Expr, Int, Name, Select, compare, dot, every
+from layoutc.index import Binary, Call, Expr, Int, Name, Select, compare, dot, every
 from layoutc.plan.fusing import kinds
 from layoutc.plan.places import InStream
 from layoutc.plan.steps import Assign, Either, Let, Loop, Registers, When
@@ -136,16 +136,10 @@ def _make_outputs(stream: Stream) -> None:
         for e in frame.choice.equations:
             value = store(lowering.value(e.value, env), frame.output(e).type)
             lowering.emit(Assign(Element(made[e.output], stream.column), value))
-    with lowering.block() as stores:
-        for e in frame.choice.equations:
-            _store(stream, e, made[e.output])
-    tests = [Call("within", (stream.lanes * columns - stream.shape.first, Int(stream.shape.outputs)))]
-    if not _whole(stream):
-        tests = []
-    for index, size in zip(frame.indices[1:-1], frame.choice.tile[1:-1], strict=True):
-        tests.append(Call("within", (Name(stream.places[index]) - frame.origin(index), Int(size))))
-    test = every(tests)
-    lowering.emit(*(stores if test == TRUE else (When(test, tuple(stores)),)))
+    tests = [Call("within", (Name(stream.places[index]) - frame.origin(index), Int(size)))
+             for index, size in zip(frame.indices[1:-1], frame.choice.tile[1:-1], strict=True)]
+    for e in frame.choice.equations:
+        _store(stream, e, made[e.output], tests)
     for name in made.values():
         frame.names.release(name)
 
@@ -156,28 +150,30 @@ def _whole(stream: Stream) -> bool:
     return stream.shape.first % columns == 0 and stream.shape.outputs % columns == 0
 
 
-def _store(stream: Stream, e: Equation, array: str) -> None:
-    """A lane's columns of one output."""
-    frame, lowering = stream.frame, stream.lowering
+def _store(stream: Stream, e: Equation, array: str, tests: list[Expr]) -> None:
+    """A lane's columns of one output, each under one test: what is nested would keep the steps apart."""
+    frame, lowering, shape = stream.frame, stream.lowering, stream.shape
     place, inner = frame.place_of(e.output), frame.indices[1:]
     row = Name(stream.places[frame.indices[0]])
     between = [Name(stream.places[i]) for i in inner[:-1]]
-    columns = Name(stream.firsts[inner[-1]]) + stream.column
-    own = stream.lanes * stream.shape.warps.columns + stream.column - stream.shape.first
-    tests = [] if _whole(stream) else [Call("within", (own, Int(stream.shape.outputs)))]
+    first, columns = Name(stream.firsts[inner[-1]]), Name(stream.firsts[inner[-1]]) + stream.column
+    own = stream.lanes * shape.warps.columns - shape.first
     with lowering.block() as whole:
         if _whole(stream):
-            at = dot((row, *between, Name(stream.firsts[inner[-1]])), place.strides)
+            at = dot((row, *between, first), place.strides)
             give(stream, c_type(place.type), _vector(stream, e.output), (place.array, at), lambda c: Element(array, c))
     with lowering.block() as careful, stream.each_column():
         there = every(compare("<", p, n) for p, n in zip((*between, columns), frame.counts[1:], strict=True))
         at = dot((row, *between, columns), place.strides)
-        inside = there if _whole(stream) else every((*tests, Binary("||", INTERIOR, there)))
-        lowering.emit(When(inside, (Assign(Element(place.array, at), Element(array, stream.column)),)))
-    if _whole(stream):
-        lowering.emit(Either(Held(INTERIOR.id), tuple(whole), tuple(careful)))
-    else:
+        mine = Call("within", (own if _whole(stream) else own + stream.column, Int(shape.outputs)))
+        inside = there if _whole(stream) else Binary("||", INTERIOR, there)
+        lowering.emit(When(every((mine, *tests, inside)), (
+            Assign(Element(place.array, at), Element(array, stream.column)),)))
+    if not _whole(stream):
         lowering.emit(*careful)
+        return
+    of_tile = every((Call("within", (own, Int(shape.outputs))), *tests))
+    lowering.emit(Either(Held(INTERIOR.id), (When(of_tile, tuple(whole)),), tuple(careful)))
 
 
 def _env(stream: Stream, left: Expr) -> dict[str, Expr]:

@@ -14,7 +14,7 @@ from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.program import Schedule
 
 WARP = 32
-WALK = {2: 128, 3: 64}          # rows that a block makes along the walk, by rank
+WALK = {2: 96, 3: 64}           # rows that a block makes along the walk, by rank
 AHEAD = 1                       # turns that a tensor's row is on its way longer than it must
 REGISTERS = 1 << 16             # of a multiprocessor, of 32 bits
 MOST_REGISTERS = 128            # of a thread, for the rows of all steps
