@@ -136,8 +136,8 @@ def _make_outputs(stream: Stream) -> None:
         for e in frame.choice.equations:
             value = store(lowering.value(e.value, env), frame.output(e).type)
             lowering.emit(Assign(Element(made[e.output], stream.column), value))
-    tests = [Call("within", (Name(stream.places[index]) - frame.origin(index), Int(size)))
-             for index, size in zip(frame.indices[1:-1], frame.choice.tile[1:-1], strict=True)]
+    tests: list[Expr] = [Call("within", (Name(stream.places[index]) - frame.origin(index), Int(size)))
+                         for index, size in zip(frame.indices[1:-1], frame.choice.tile[1:-1], strict=True)]
     for e in frame.choice.equations:
         _store(stream, e, made[e.output], tests)
     for name in made.values():
