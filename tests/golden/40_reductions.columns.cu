@@ -22,8 +22,9 @@ KERNEL(512) columns(
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
     const Index parts = maximum((H + 511) / 512, 1);
-    const Index part = block % parts;
-    const Index j = block / parts * 256 + thread % 32 * 8;
+    const Index blocks_j = (W + 255) / 256;
+    const Index part = block / blocks_j;
+    const Index j = block % blocks_j * 256 + thread % 32 * 8;
     const int worker = thread / 32;
     float sum_run[8];
     UNROLL
@@ -65,19 +66,21 @@ KERNEL(512) columns(
         found_of_group[thread / 32 * 256 + thread % 32 * 8 + element] = found_run[element];
     }
     __syncthreads();
-    UNROLL
-    for (int element = 0; element < 8; ++element) {
-        sum_run[element] = sum_of_group[thread % 32 * 8 + element];
+    if (worker == 0) {
         UNROLL
-        for (int group = 1; group < 16; ++group) {
-            const float sum_there = sum_of_group[group * 256 + thread % 32 * 8 + element];
-            sum_run[element] = sum_run[element] + sum_there;
-        }
-        found_run[element] = found_of_group[thread % 32 * 8 + element];
-        UNROLL
-        for (int group = 1; group < 16; ++group) {
-            const bool found_there = found_of_group[group * 256 + thread % 32 * 8 + element];
-            found_run[element] = found_run[element] || found_there;
+        for (int element = 0; element < 8; ++element) {
+            sum_run[element] = sum_of_group[thread % 32 * 8 + element];
+            UNROLL
+            for (int group = 1; group < 16; ++group) {
+                const float sum_there = sum_of_group[group * 256 + thread % 32 * 8 + element];
+                sum_run[element] = sum_run[element] + sum_there;
+            }
+            found_run[element] = found_of_group[thread % 32 * 8 + element];
+            UNROLL
+            for (int group = 1; group < 16; ++group) {
+                const bool found_there = found_of_group[group * 256 + thread % 32 * 8 + element];
+                found_run[element] = found_run[element] || found_there;
+            }
         }
     }
     if (worker == 0) {
@@ -124,17 +127,19 @@ KERNEL(256) columns_joined(
     sum_of_group[thread / 32 * 32 + thread % 32] = sum;
     found_of_group[thread / 32 * 32 + thread % 32] = found;
     __syncthreads();
-    sum = sum_of_group[thread % 32];
-    UNROLL
-    for (int group = 1; group < 8; ++group) {
-        const float sum_there = sum_of_group[group * 32 + thread % 32];
-        sum = sum + sum_there;
-    }
-    found = found_of_group[thread % 32];
-    UNROLL
-    for (int group = 1; group < 8; ++group) {
-        const bool found_there = found_of_group[group * 32 + thread % 32];
-        found = found || found_there;
+    if (worker == 0) {
+        sum = sum_of_group[thread % 32];
+        UNROLL
+        for (int group = 1; group < 8; ++group) {
+            const float sum_there = sum_of_group[group * 32 + thread % 32];
+            sum = sum + sum_there;
+        }
+        found = found_of_group[thread % 32];
+        UNROLL
+        for (int group = 1; group < 8; ++group) {
+            const bool found_there = found_of_group[group * 32 + thread % 32];
+            found = found || found_there;
+        }
     }
     if (worker == 0 && j < W) {
         s[j] = sum;

@@ -20,8 +20,9 @@ KERNEL(512) including(
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
     const Index parts = maximum((N + 511) / 512, 1);
-    const Index part = block % parts;
-    const Index i = block / parts * 32 + thread % 32;
+    const Index blocks_i = (N + 31) / 32;
+    const Index part = block / blocks_i;
+    const Index i = block % blocks_i * 32 + thread % 32;
     const int worker = thread / 32;
     i64 sum = 0ll;
     const Index j_end = i < N ? N : 0;
@@ -32,11 +33,13 @@ KERNEL(512) including(
     SHARED(i64, sum_of_group, 16 * 32);
     sum_of_group[thread / 32 * 32 + thread % 32] = sum;
     __syncthreads();
-    sum = sum_of_group[thread % 32];
-    UNROLL
-    for (int group = 1; group < 16; ++group) {
-        const i64 sum_there = sum_of_group[group * 32 + thread % 32];
-        sum = add(sum, sum_there);
+    if (worker == 0) {
+        sum = sum_of_group[thread % 32];
+        UNROLL
+        for (int group = 1; group < 16; ++group) {
+            const i64 sum_there = sum_of_group[group * 32 + thread % 32];
+            sum = add(sum, sum_there);
+        }
     }
     if (worker == 0 && i < N) {
         if (parts == 1) {
@@ -67,11 +70,13 @@ KERNEL(256) including_joined(
     SHARED(i64, sum_of_group, 8 * 32);
     sum_of_group[thread / 32 * 32 + thread % 32] = sum;
     __syncthreads();
-    sum = sum_of_group[thread % 32];
-    UNROLL
-    for (int group = 1; group < 8; ++group) {
-        const i64 sum_there = sum_of_group[group * 32 + thread % 32];
-        sum = add(sum, sum_there);
+    if (worker == 0) {
+        sum = sum_of_group[thread % 32];
+        UNROLL
+        for (int group = 1; group < 8; ++group) {
+            const i64 sum_there = sum_of_group[group * 32 + thread % 32];
+            sum = add(sum, sum_there);
+        }
     }
     if (worker == 0 && i < N) {
         y[i] = sum;

@@ -12,13 +12,15 @@ from layoutc.resolve.program import Binder, Const
 
 WARP = 32
 ACCESS_BYTES = 16
-SIDE = 128              # outputs of a block along a side at most, where the other has as many
+SIDES = {0: 64, 1: 128, 2: 128}     # outputs of a block along a side at most, by how many factors lie along theirs
 BLOCK_BYTES = 32768     # that the sums of a block take in registers at most: three blocks share a multiprocessor
 ITEMS = {4: (8, 8), 8: (8, 4)}      # outputs of a thread along rows and columns, by the bytes of an element
 ROW_LANES = 4           # lanes of a warp along the rows
 LEAST_SIDE = 4          # outputs along a side below which a factor serves too few of them
-LEAST_STEPS = 16        # of a chunk, about
-MOST_STEPS = (28, 22, 16, 12, 8, 4, 2, 1)   # the most for which both buffers find room
+STEPS = {0: 32, 1: 16, 2: 32}       # of a chunk, about
+TURNS = {0: 1, 1: 4, 2: 4}          # of the loop over them that are written out: vectors along the sum take registers
+LEAST_STEPS = 16        # of a chunk in which no range is whole but the innermost
+MOST_STEPS = (32, 28, 22, 16, 12, 8, 4, 2, 1)   # the most for which both buffers find room
 BUFFERS = 2             # of each factor: one arrives while the other is multiplied
 
 
@@ -117,8 +119,8 @@ class Division:
 
     @property
     def turns(self) -> int:
-        """Turns of the loop over the steps of a chunk that are written out: vectors along the sums take registers."""
-        return 4 if self.rows.along or self.columns.along else 2
+        """Turns of the loop over the steps of a chunk that are written out."""
+        return TURNS[self.rows.along + self.columns.along]
 
     def size(self, side: Side) -> int:
         """Elements of one buffer of a side's factor."""
@@ -142,22 +144,23 @@ def shared_bytes(product: Product, division: Division) -> int:
 
 def _divided(product: Product, rows: int, columns: int, most: int) -> Division | str:
     bytes = max(f.type.bytes for f in product.factors)
-    high, wide = _tile(_power_of_two(rows), _power_of_two(columns), bytes)
+    along = sum(f.runs_along_side for f in product.factors)
+    high, wide = _tile(_power_of_two(rows), _power_of_two(columns), bytes, SIDES[along])
     if high * wide < WARP or min(high, wide) < LEAST_SIDE:
         return "the outputs are too few for factors to serve many of them"
     row_lanes = min(max(ROW_LANES, WARP // wide), high)
     lanes = (row_lanes, WARP // row_lanes)
-    steps = steps_of(product, most)
+    steps = steps_of(product, most, STEPS[along])
     vector = gcd(ACCESS_BYTES // bytes, steps.count)
     sides = [_side(f, n, lane, min(most, n // lane), steps, vector)
              for f, n, lane, most in zip(product.factors, (high, wide), lanes, ITEMS[bytes], strict=True)]
     return Division(sides[0], sides[1], steps, vector)
 
 
-def _tile(rows: int, columns: int, bytes: int) -> tuple[int, int]:
+def _tile(rows: int, columns: int, bytes: int, side: int) -> tuple[int, int]:
     """Powers of two, no larger than the outputs need: what one side lacks the other may have."""
     most = BLOCK_BYTES // bytes
-    high, wide = min(rows, SIDE), min(columns, SIDE)
+    high, wide = min(rows, side), min(columns, side)
     while high * wide > most:
         high, wide = (high // 2, wide) if high > wide else (high, wide // 2)
     return high, wide
@@ -170,7 +173,7 @@ def _side(f: Factor, outputs: int, lanes: int, items: int, steps: Steps, vector:
     return Side(outputs, lanes, items, vector, False, pitch)
 
 
-def steps_of(product: Product, most: int) -> Steps:
+def steps_of(product: Product, most: int, wanted: int) -> Steps:
     """The longest run of the last indices that a chunk has whole, and some values of the one before them."""
     binders = product.reduce.binders
     each, number = 1, len(binders) - 1
@@ -178,18 +181,18 @@ def steps_of(product: Product, most: int) -> Steps:
         each, number = each * count, number - 1
     outer = tuple(Chunk(b.name, 1, b.low, b.high) for b in binders[:number])
     b = binders[number]
-    return Steps(outer, Chunk(b.name, _values(b, each, most), b.low, b.high), binders[number + 1:])
+    return Steps(outer, Chunk(b.name, _values(b, each, most, wanted), b.low, b.high), binders[number + 1:])
 
 
-def _values(b: Binder, each: int, most: int) -> int:
+def _values(b: Binder, each: int, most: int, wanted: int) -> int:
     """Values of the chunked index: about enough for a chunk, steps in whole vectors, a divisor of all if there is."""
-    if b.count is not None and 0 < b.count * each <= min(LEAST_STEPS, most):
+    if b.count is not None and 0 < b.count * each <= min(wanted, most):
         return b.count
     possible = range(1, max(most // each, 1) + 1)
     found = [n for n in possible if b.count is None or b.count == 0 or b.count % n == 0]
-    if each * max(found) < LEAST_STEPS:
+    if each * max(found) < wanted // 2:
         found = list(possible)
-    return min(found, key=lambda n: (n * each < LEAST_STEPS // 2, -gcd(n * each, 4), abs(n * each - LEAST_STEPS)))
+    return min(found, key=lambda n: (n * each < wanted // 2, -gcd(n * each, 4), abs(n * each - wanted)))
 
 
 def begins_at_multiples_of(steps: Steps) -> int:

@@ -200,10 +200,10 @@ class Making:
             out.append(into)
         return out
 
-    def met(self, cells: Sequence[Cells]) -> None:
-        """Every thread of a team gets what all of them have."""
+    def met(self, cells: Sequence[Cells], by_all: bool) -> None:
+        """What all threads of a team have: every one of them gets it, or where not all need it, the first."""
         if self.team.by_columns:
-            self._meet_columns(cells)
+            self._meet_columns(cells, by_all)
             return
         team, lowering = self.team, self.frame.lowering
         if team.workers == 1:
@@ -256,8 +256,8 @@ class Making:
         frame.shared_bytes += storage.bytes
         return array
 
-    def _meet_columns(self, cells: Sequence[Cells]) -> None:
-        """Every thread leaves its columns; after a barrier all gather theirs from every group of workers."""
+    def _meet_columns(self, cells: Sequence[Cells], by_all: bool) -> None:
+        """Every thread leaves its columns; after a barrier theirs are gathered from every group of workers."""
         team, frame = self.team, self.frame
         if team.workers == 1:
             return
@@ -272,7 +272,10 @@ class Making:
             first = [Assign(cell, Element(a, mine)) for a, cell in zip(names, c.at, strict=True)]
             there = tuple(Element(a, Name(group, 1) * row + mine) for a in names)
             gather += [*first, Loop(True, "int", group, Int(1), Int(team.workers), c.join_there(there))]
-        frame.lowering.emit(*self._over_elements(leave), Barrier(), *self._over_elements(gather))
+        gathered = self._over_elements(gather)
+        if not by_all:
+            gathered = (When(compare("==", self.course.worker, Int(0)), gathered),)
+        frame.lowering.emit(*self._over_elements(leave), Barrier(), *gathered)
         frame.names.release(group)
 
     def _over_elements(self, steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -118,11 +118,12 @@ class _Pass:
             self._emit_place(parts, exact=not self.order.rounds)
             found = find(frame.kernel, self.work.equations, self.env)
             made: dict[Found, Cells] = {}
-            for _, level in groupby(groups_of(frame.kernel, found, self.env, self.team.by_columns), _level):
+            groups = groups_of(frame.kernel, found, self.env, self.team.by_columns)
+            for number, level in groupby(groups, _level):
                 here: list[tuple[Found, Cells]] = []
                 for group in level:
                     here += zip(group.members, self.making.make(group), strict=True)
-                self.making.met([c for _, c in here])
+                self.making.met([c for _, c in here], number < _level(groups[-1]) or bool(self.team.walked))
                 for one, cells in here:
                     frame.lowering.answers[one.key] = cells.at[-1]
                 made |= dict(here)
@@ -143,7 +144,7 @@ class _Pass:
             walk(frame, self.making.course, (Digit.of("part", Int(0), Name(count, 0)),), 1, self.making.unroll,
                  lambda at: self._join(cells, at[0], Name(count, 0)))
             cells = [replace(c, lost=None) for c in cells]
-            self.making.met(cells)
+            self.making.met(cells, bool(self.team.walked))
             for one, c in zip(found, cells, strict=True):
                 frame.lowering.answers[one.key] = c.at[-1]
             self._emit_outputs(None)
@@ -175,6 +176,7 @@ class _Pass:
             rest = Name("block", 0)
         if parts != Int(1):
             self.parts = Name(lowering.let("Index", "parts", parts.over(frame.extents)), 1)
+        if parts != Int(1) and not team.by_columns:
             self.part = rest if not frame.indices else Name(lowering.let("Index", "part", rest % self.parts), 0)
             rest = rest // self.parts
         self._emit_indices(rest)
@@ -189,7 +191,11 @@ class _Pass:
                              self.order.unroll, exact)
 
     def _emit_indices(self, rest: Expr) -> None:
-        """Every index of the outputs under its own name, and the tests that it exists."""
+        """Every index of the outputs under its own name, and the tests that it exists.
+
+        By columns neighbouring blocks make neighbouring outputs: together they read whole rows. What is left of their
+        number is the part.
+        """
         frame, lowering, team = self.frame, self.frame.lowering, self.team
         at: dict[int, Expr] = {}
         self.valid: list[Expr] = []
@@ -204,7 +210,7 @@ class _Pass:
         for number in reversed(kept):
             index, size, n = frame.indices[number], team.tile[number], frame.counts[number]
             here = rest
-            if number != kept[0]:
+            if number != kept[0] or (team.by_columns and self.parts != Int(1)):
                 blocks = ceildiv(n, size)
                 if not isinstance(blocks, Int | Name):
                     blocks = Name(lowering.let("Index", f"blocks_{frame.spelled[index]}", blocks), 0)
@@ -221,6 +227,9 @@ class _Pass:
             elif size > 1:
                 self.valid.append(compare("<", place, n))
             at[number] = place
+        if team.by_columns and self.parts != Int(1):
+            self.part = Name(self.names.take("part"), 0)
+            lets.append(Let("Index", str(self.part), rest))
         lowering.emit(*reversed(lets))
         self.at = [at[number] for number in range(len(frame.indices))]
         self.env = {**frame.extents, **dict(zip(frame.indices, self.at, strict=True))}
