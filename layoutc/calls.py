@@ -11,7 +11,7 @@ import numpy as np
 
 from layoutc.arguments import NARROW, Array, as_array, as_output, is_wide, overlap, refuse, signature_of
 from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda
-from layoutc.backend.cuda import current_device
+from layoutc.backend.cuda import current_arch, current_device
 from layoutc.compiler import default_signature, plan_kernel
 from layoutc.cuda_source import CudaSource
 from layoutc.devices import choose_device, stream_of, to_gpu
@@ -37,7 +37,7 @@ class Caller:
     kernel: Kernel
     schedule: Schedule | None
     target: Target
-    _texts: dict[tuple[Signature, int], tuple[Plan, CudaSource]] = field(default_factory=dict, init=False)
+    _texts: dict[tuple[Signature, int, Target], tuple[Plan, CudaSource]] = field(default_factory=dict, init=False)
     _modules: dict[tuple[Signature, int, str, int], Module] = field(default_factory=dict, init=False)
     _repeated: dict[tuple[int, Form], Repeated] = field(default_factory=dict, init=False)
     _extents: dict[Form, dict[str, int]] = field(default_factory=dict, init=False)  # of inputs that all lie on a GPU
@@ -65,30 +65,36 @@ class Caller:
                 self._usual = 1
         return self._usual
 
-    def text(self, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
+    def text(
+        self, signature: Signature, fused: int | None = None, target: Target | None = None
+    ) -> tuple[Plan, CudaSource]:
         """The plan and the text for arguments of a signature, of so many steps a launch (None: the schedule's own)."""
         steps = self.fused if fused is None else fused
-        key = (signature, steps)
+        key = (signature, steps, target or self.target)
         if key not in self._texts:
-            self._texts[key] = self._planned(signature, steps)
+            self._texts[key] = self._planned(*key)
         return self._texts[key]
 
-    def _planned(self, signature: Signature, steps: int) -> tuple[Plan, CudaSource]:
+    def _planned(self, signature: Signature, steps: int, target: Target) -> tuple[Plan, CudaSource]:
         """The text; of the steps left over, how the schedule stages them is but a wish, and at last so is its tile."""
         if steps == self.fused:
-            return plan_kernel(self.program, self.kernel, self.schedule, signature, self.target)
+            return plan_kernel(self.program, self.kernel, self.schedule, signature, target)
         rest = replace(self.schedule or Schedule(), fuse=steps)
         for wished in (rest, replace(rest, stages=(), loads=(), stores=())):
             with suppress(LayoutcError):
-                return plan_kernel(self.program, self.kernel, wished, signature, self.target)
-        return plan_kernel(self.program, self.kernel, Schedule(fuse=steps), signature, self.target)
+                return plan_kernel(self.program, self.kernel, wished, signature, target)
+        return plan_kernel(self.program, self.kernel, Schedule(fuse=steps), signature, target)
+
+    def target_on(self, device: str) -> Target:
+        """What a run is planned for: the GPU that is current, unless another target was asked for."""
+        return self.target if device == "cpu" or self.target != Target() else Target(arch=current_arch())
 
     def module(self, signature: Signature, device: str, fused: int | None = None) -> Module:
         """The compiled text, for the GPU that is current."""
         steps = self.fused if fused is None else fused
         key = (signature, steps, device, current_device() if device == "cuda" else 0)
         if key not in self._modules:
-            _, cuda = self.text(signature, steps)
+            _, cuda = self.text(signature, steps, self.target_on(device))
             self._modules[key] = load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
         return self._modules[key]
 
@@ -247,7 +253,7 @@ class Caller:
         """Launch the passes; on a GPU also what repeats them, where no array is passed by value."""
         arrays = [plain(a) for a in passed]
         signature = signature_of(self.kernel, arrays, far)
-        plan, _ = self.text(signature, fused)
+        plan, _ = self.text(signature, fused, self.target_on(device))
         module: Any = self.module(signature, device, fused)
         if run is not None and device == "cpu":
             module = module.with_run(run)

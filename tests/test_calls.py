@@ -10,8 +10,11 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from layoutc import calls
+from layoutc.compiler import default_signature
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, Module, compile
+from layoutc.plan.nodes import Target
 
 TEXT = """
 kernel shift(x: f32[H, W]) -> (y: f32[H, W]) {
@@ -231,3 +234,19 @@ def test_two_outputs_may_not_share_memory(device: str) -> None:
         kernel(G, out=(memory[:4], memory[2:]), device=device)
     assert error.value.diagnostics[0].slug == "overlapping-output"
     assert not memory.any()
+
+
+@pytest.mark.parametrize(("arch", "by_matrices"), [
+    ("sm_75", False), ("sm_80", True), ("sm_90", True), ("sm_120", True)])
+def test_a_run_is_planned_for_the_gpu_that_is_there(
+    arch: str, by_matrices: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = compile(
+        "kernel k(a: f16[N, K], b: f16[K, M]) -> (y: f32[N, M]) { y[i, j] = sum(k) f32(a[i, k]) * f32(b[k, j]) }").k
+    monkeypatch.setattr(calls, "current_arch", lambda: arch)
+    caller = kernel.caller()
+    target = caller.target_on("cuda")
+    _, cuda = caller.text(default_signature(kernel.meaning), target=target)
+    assert ("mma<" in cuda.text) == by_matrices
+    assert all(entry.shared_bytes <= target.asked_bytes for entry in cuda.entries)
+    assert caller.target_on("cpu") == Target()

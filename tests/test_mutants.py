@@ -31,8 +31,10 @@ class FaultyCaller(Caller):
 
     mutant: Mutant | None = None
 
-    def text(self, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
-        plan, cuda = Caller.text(self, signature, fused)
+    def text(
+        self, signature: Signature, fused: int | None = None, target: Target | None = None
+    ) -> tuple[Plan, CudaSource]:
+        plan, cuda = Caller.text(self, signature, fused, target)
         assert self.mutant is not None
         return plan, replace(cuda, text=cuda.text.replace(self.mutant.old, self.mutant.new))
 

@@ -117,6 +117,16 @@ def current_device() -> int:
     return int(_cupy().cuda.runtime.getDevice())
 
 
+def current_arch() -> str:
+    """The architecture of the GPU that CuPy works on, like ``sm_90``."""
+    return f"sm_{_capability(current_device())}"
+
+
+@cache
+def _capability(device: int) -> str:
+    return str(_cupy().cuda.Device(device).compute_capability)
+
+
 def as_stream(stream: Any) -> Any:
     """A CuPy stream from one, from an address, or from an object with ``cuda_stream`` or ``__cuda_stream__``."""
     cupy = _cupy()
