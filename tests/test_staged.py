@@ -43,7 +43,9 @@ def strategies(kernel: Kernel) -> list[str]:
     (separable(12, "(reflect, constant(2))", left=9), (90, 300)),
     (separable(15, rest=" - 1"), (5, 4)),
     (separable(13).replace("sum(u", "max(u"), (80, 140)),
-], ids=["constant", "whole", "one row", "mirror", "f64", "sides", "small", "max"])
+    (separable(7, "reflect"), (70, 400)),
+    (separable(9, "constant(1)", "f64"), (67, 130)),
+], ids=["constant", "whole", "one row", "mirror", "f64", "sides", "small", "max", "seven", "nine"])
 def test_rows_of_a_let_are_made_in_shared_memory(text: str, shape: tuple[int, int], device: str) -> None:
     kernel = compile(text).k
     assert strategies(kernel) == ["staged"]
@@ -78,6 +80,19 @@ def test_where_rows_have_no_place_the_walk_makes_them(text: str, strategy: str, 
     kernel = compile(text).k
     assert strategies(kernel) == [strategy]
     x, w = drawn(kernel, (70, 140), tuple(int(n.value) for n in kernel.meaning.inputs[1].extents))
+    assert_matches_numpy(kernel, x, w, device=device)
+
+
+@pytest.mark.parametrize(("taps", "edge"), [(7, "mirror"), (9, "wrap"), (15, "nearest")])
+def test_large_windows_of_weights(taps: int, edge: str, device: str) -> None:
+    """Turns written out around a loop, and weights of which the first are held in common."""
+    r = taps // 2
+    kernel = compile(f"""kernel k(x: f32[H, W], w: f32[{taps}, {taps}]) -> (y: f32[H, W]) {{
+    edge x = {edge}
+    y[i, j] = sum(u in 0..{taps}, v in 0..{taps}) w[u, v] * x[i + u - {r}, j + v - {r}]
+}}""").k
+    assert strategies(kernel) == ["window"]
+    x, w = drawn(kernel, (45, 560), (taps, taps))
     assert_matches_numpy(kernel, x, w, device=device)
 
 

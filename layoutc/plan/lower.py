@@ -254,6 +254,9 @@ class Lowering:
         if place.seams:
             return self._at_seams(place, subscripts, at, env)
         element = load(Element(place.array, place.element(at)), place.type)
+        if place.begun:
+            number = place.element(at)
+            return Choice(compare("<", number, Int(place.begun)), Element(place.beginning, number), element)
         if not place.partial or place.source is None:
             return element
         within = every(Call("within", (a, Int(n))) for a, n in zip(at, place.extents, strict=True)

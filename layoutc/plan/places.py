@@ -44,6 +44,8 @@ class InBox:
     of_thread: bool = False         # in the registers of each thread
     partial: bool = False           # reads outside the box go to the source (halo global)
     buffer: Expr | None = None      # which of two boxes, one behind the other, is read
+    beginning: str = ""             # where each thread holds its first elements too, in registers
+    begun: int = 0                  # how many
     seams: tuple[p.Sides, ...] = ()     # edge rules that the box does not hold where one side alone wraps
 
     def element(self, at: tuple[Expr, ...]) -> Expr:

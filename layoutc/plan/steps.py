@@ -118,6 +118,15 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True)
+class Routine:
+    """Statements under a name, for one number at a time."""
+
+    name: str
+    parameter: str
+    body: Steps
+
+
+@dataclass(frozen=True, slots=True)
 class Rounds:
     """Each thread takes every ``step``-th number of ``0..count``, beginning with its own."""
 
@@ -254,8 +263,8 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | SharedAt | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Rounds
-    | Strided | Halving | Tiles | When | Either | Network | Note | Blank
+    Let | Variable | Registers | Shared | SharedAt | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Routine
+    | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
     | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]

@@ -1,5 +1,5 @@
 // peak, schedule: chosen by the compiler
-// at, is_peak: tile i 8, j 512; 256 threads, 16 outputs each, (256,(2,8)):(2,(1,512))
+// at, is_peak: tile i 8, j 256; 128 threads, 16 outputs each, (128,(2,8)):(2,(1,256))
 // x: 7 x 6 in registers; halo i [2, 2], j [2, 2]
 #include "layoutc.cuh"
 
@@ -139,7 +139,7 @@ DEVICE void peak_walk(
     }
 }
 
-KERNEL(256) peak(
+KERNEL(128) peak(
     In<float> x, Index x_stride_0,
     Out<i64> at, Index at_stride_0,
     Out<bool> is_peak, Index is_peak_stride_0,
@@ -147,9 +147,9 @@ KERNEL(256) peak(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index blocks_j = (W + 511) / 512;
+    const Index blocks_j = (W + 255) / 256;
     const Index tile_i = block / blocks_j * 8;
-    const Index tile_j = block % blocks_j * 512;
+    const Index tile_j = block % blocks_j * 256;
     const Index first_i = tile_i;
     const Index j = tile_j + thread * 2;
     const Index warp_j = tile_j + thread / 32 * 64;

@@ -17,6 +17,7 @@ from layoutc.resolve.types import compute_type
 
 NAME = "staged"
 ROWS = 8                # of a thread, whose text is written out
+SHORT = 4               # rows of a window that a walk takes at once
 WARPS = (8, 4)          # of a block, one above the other
 MOST_SHARED = 48 * 1024     # bytes of a block whose arrays need no asking
 LONGEST_TEXT = 4000     # operations of a walk that is written out
@@ -76,7 +77,7 @@ def _problem(work: Work, shape: Shape) -> str:
         return "rows of the let do not fit into the place of the tensor's"
     if any(w.where == "shared" for w in shape.weights):
         return "weights wait in shared memory"
-    if shape.delay <= ROWS:
+    if shape.delay <= SHORT:
         return "windows are short: their rows are on their way at once"
     if operations(work, frozenset({let.tensor})) * shape.knobs.columns * shape.steps > LONGEST_TEXT:
         return "the text would be too long"

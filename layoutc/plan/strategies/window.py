@@ -23,7 +23,9 @@ from layoutc.plan.window.walk import write_walk
 NAME = "window"
 THREADS = 128
 LONGEST_TEXT = 4000         # operations of a walk that is written out: what the instruction cache holds
+LONG_TEXT = 2500            # from which only the first and last turns are written out
 LONGEST_ROW = 4000
+MIDDLE = 4                  # outputs side by side
 BUSY = 40                   # operations an output, from which arithmetic must hide more of the rows' way
 ARITHMETIC = 150            # operations an output, from which arithmetic is all that counts
 
@@ -81,17 +83,30 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
     Long walks read each row once, but jump through memory: they are slower as long as memory is what counts.
     """
     delay = least.delay
+    sums = bool(least.led) and not least.kept           # a row is all that is held of what is read
     rows, ahead, across = (4, 1, THREADS) if delay <= 2 else (8, 2, 2 * THREADS) if delay <= 4 else (8, 0, THREADS)
+    if sums and delay <= 4:
+        ahead, across = _ahead(columns, delay), THREADS
     if an_output >= BUSY and delay <= 2:
         rows, ahead = 8, 2
-    if delay <= rows and an_output * columns * (rows + delay) <= LONGEST_TEXT:
+    text = an_output * columns * (rows + delay)
+    if sums and delay <= rows and LONG_TEXT < text <= LONGEST_TEXT:
+        return Knobs(columns, 32, THREADS, turns=2, peeled=True, prefetch=2)
+    if delay <= rows and text <= LONGEST_TEXT:
         return Knobs(columns, rows, across, ahead=ahead)
     if an_output >= ARITHMETIC:
-        return Knobs(columns, 128, THREADS, ahead=1, turns=1)
+        return Knobs(columns, 256 if sums else 128, THREADS, ahead=1, turns=1)
     whole = any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands)
     if whole and an_output < BUSY + BUSY:
         return Knobs(columns, 64, WARP, 4, ring=2, turns=5)
     return Knobs(columns, 64, THREADS, turns=1)
+
+
+def _ahead(columns: int, delay: int) -> int:
+    """Rows of a short window that set out before they are read, as many as registers of so many columns allow."""
+    if delay <= 2:
+        return 2 if columns <= MIDDLE else 1
+    return 3 if columns >= MIDDLE else 2
 
 
 def _spreads(shape: Shape, index: str) -> bool:

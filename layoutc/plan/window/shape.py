@@ -37,6 +37,8 @@ class Knobs:
     ring: int = 0           # rows on their way in shared memory, in place of that
     turns: int = 0          # rows written out together; 0: all
     turned: bool = False    # whether rows that lie along a tensor's last axis are taken at once
+    peeled: bool = False        # whether the first and last turns are written out, those between them in a loop
+    prefetch: int = 0           # rows before it is read that a row is asked for from memory
     exchanged: bool = False     # whether threads read along the walked index and store along the last one
     lanes: int = WARP       # of a warp along the last index; the others along the walked one
     ring_of_any: bool = False   # whether rows may come through shared memory in accesses of fewer bytes

@@ -7,8 +7,9 @@ windows waits in registers, so that many warps are there to hide the rows' way.
 
 from __future__ import annotations
 
-from layoutc.index import Expr, Int, Name, compare, dot, every
+from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import fill_registers
+from layoutc.plan.cost import SECTOR
 from layoutc.plan.names import Names
 from layoutc.plan.steps import (
     Barrier,
@@ -29,7 +30,7 @@ from layoutc.plan.values import Function, Operation, Variable, memory_type, regi
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.owner import with_staged
 from layoutc.plan.window.shape import WARP, Shape, lines_of
-from layoutc.plan.window.start import interior_tests
+from layoutc.plan.window.start import farthest, interior_tests
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_by_rule, vector_of_row
 from layoutc.plan.window.values import follow, make_lets, make_outputs, shift
@@ -41,10 +42,21 @@ def rows_of_block(shape: Shape, band: Band) -> int:
     return shape.knobs.rows * shape.knobs.down + band.high - band.taken_from
 
 
+def lead_of(band: Band) -> int:
+    """Elements before those that are read, so that a row's copy begins at a whole sector."""
+    return band.axes[-1].low % (SECTOR // band.type.bytes)
+
+
+def pitch_of(shape: Shape, band: Band) -> int:
+    """Elements from one row in shared memory to the next: whole sectors."""
+    whole = SECTOR // band.type.bytes
+    return -(-(lines_of(shape, band)[-1] + lead_of(band)) // whole) * whole
+
+
 def bytes_of_block(shape: Shape) -> int:
     """Of the rows that wait in shared memory."""
     source, _ = shape.bands
-    return rows_of_block(shape, source) * lines_of(shape, source)[-1] * source.type.bytes
+    return rows_of_block(shape, source) * pitch_of(shape, source) * source.type.bytes
 
 
 def write_staged(work: Work, shape: Shape, names: Names, entry: str) -> Made:
@@ -71,7 +83,7 @@ class _Staged:
         self.frame = self.walk.frame
         self.walked, self.lined = shape.walked, shape.lined
         self.source, self.let = shape.bands
-        self.pitch = lines_of(shape, self.source)[-1]
+        self.pitch, self.lead = pitch_of(shape, self.source), lead_of(self.source)
         self.rows = rows_of_block(shape, self.source)
         self.warp, self.lane = Name(names.take("warp"), 0, shape.knobs.down - 1), Name(names.take("lane"), 0, WARP - 1)
         self.array = names.take(f"{self.frame.arrays[self.source.tensor]}_tile")
@@ -88,7 +100,10 @@ class _Staged:
             Shared(memory_type(self.source.type), self.array, (self.rows, self.pitch)))
         frame.at = {i: frame.origin(i) for i in frame.indices}
         spans = dict(zip(frame.indices, shape.tile, strict=True))
-        frame.lowering.emit(Let("bool", str(INTERIOR), every(interior_tests(self.walk, frame.at, spans))))
+        tests = interior_tests(self.walk, frame.at, spans)
+        first, last = self._first_column(), frame.source_of(self.source.tensor).extents[-1]
+        tests += [compare(">=", first, Int(0)), compare("<=", first + self.pitch, last)]
+        frame.lowering.emit(Let("bool", str(INTERIOR), every(farthest(t for t in tests if t != TRUE))))
 
     def bring(self) -> list[Step]:
         """The rows that a warp works on, in vectors in the background."""
@@ -127,7 +142,8 @@ class _Staged:
             for band in (self.source, let):
                 walk.arrays[band.tensor] = frame.names.take(f"{frame.arrays[band.tensor]}_row")
                 frame.lowering.emit(Registers(register_type(band.type), walk.arrays[band.tensor], band.row))
-            vector_of_row(walk, self.source, self.array, self.row * self.pitch + self.lane * walk.columns)
+            first = self.row * self.pitch + self.lane * walk.columns
+            vector_of_row(walk, self.source, self.array, first + self.lead)
             frame.lowering.places[self.source.tensor] = walk.place(self.source)
             make_lets(walk)
             with walk.packed(register_type(let.type), walk.arrays[let.tensor], Int(0), walk.columns) as part:
@@ -195,7 +211,7 @@ class _Staged:
 
     def _first_column(self) -> Expr:
         """The subscript of a row's first element."""
-        return self.frame.origin(self.lined) + self.source.axes[-1].low
+        return self.frame.origin(self.lined) + (self.source.axes[-1].low - self.lead)
 
     def _slot(self, row: Expr, column: Expr) -> Operation:
         return Operation("+", Variable(self.array), row * self.pitch + column)

@@ -62,8 +62,9 @@ def _begin(walk: Walk, starts: dict[str, Expr], warp: Expr, width: int) -> None:
     thread = thread_of(shape)
     args: list[Text] = [Variable(n) for n in frame.parameter_names]
     args += [first_slot(walk, n, thread) if n in walk.exchanged.values() else Variable(n) for n in walk.shared]
+    args += [part_of_ring(walk, b, thread // shape.group) for b in walk.ringed]
+    args += [Variable(n) for n in walk.begun]
     if walk.ringed:
-        args += [part_of_ring(walk, b, thread // shape.group) for b in walk.ringed]
         args += [thread % shape.group, *walk.begins.values()]
     order = [*([shape.walked] if shape.walked else []), *(i for i in frame.indices if i != shape.walked)]
     for i in order:
@@ -100,7 +101,7 @@ def interior_tests(walk: Walk, at: Mapping[str, Expr], spans: Mapping[str, int])
             start = at[a.index] * a.scale if a.index else Int(0)
             past = start + ((spans[a.index] - 1) * a.scale if a.index else 0) + (a.high + 1)
             tests += [compare(">=", start + low, Int(0)), compare("<=", past, n)]
-    return _farthest(t for t in tests if t != TRUE)
+    return farthest(t for t in tests if t != TRUE)
 
 
 def _spans(shape: Shape, width: int) -> dict[str, int]:
@@ -113,7 +114,7 @@ def _spans(shape: Shape, width: int) -> dict[str, int]:
     return spans if shape.walked is None else {**spans, shape.walked: knobs.rows}
 
 
-def _farthest(tests: Iterable[Expr]) -> list[Expr]:
+def farthest(tests: Iterable[Expr]) -> list[Expr]:
     """The tests without those that others imply: of ``a + 1 <= n`` and ``a + 3 <= n`` the second."""
     found: dict[tuple[str, Expr, Expr], tuple[int, Expr]] = {}
     for test in tests:

@@ -36,6 +36,7 @@ class Walk:
         self.first = names.take(f"first_{self.frame.spelled[shape.walked]}") if shape.walked else ""
         self.arrays: dict[str, str] = {}            # band -> its array
         self.shared: dict[str, str] = {}            # array of the block -> element type
+        self.begun: dict[str, tuple[str, int]] = {}     # array of registers -> element type, elements
         self.rings: dict[str, str] = {}             # band -> its array of the block
         self.begins: dict[str, Expr] = {}           # index -> where the group's outputs begin
         self.lane = names.take("lane") if self.ringed else ""

@@ -9,7 +9,7 @@ from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.frame import Frame
 from layoutc.plan.loading import holds_something
 from layoutc.plan.places import InGlobal, InRows, fold
-from layoutc.plan.steps import Assign, Either, Let, Loop, Step
+from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Step, When
 from layoutc.plan.values import (
     Choice,
     Element,
@@ -58,6 +58,8 @@ def take_row(walk: Walk, band: Band, place: InRows) -> None:
         else:
             at = dot((*outer, _last(frame, band) + along), source.strides)
             _vector(frame, band, place, source.array, at, slot, _load_of(walk, band))
+    if walk.shape.knobs.prefetch and band.walked is not None and not band.ring:
+        _prefetch(walk, band, source, outer)
     with frame.lowering.block() as edges:
         folded = _fold_outer(frame, band, source, outer)
         index = band.axes[-1].index
@@ -100,6 +102,16 @@ def take_by_rule(walk: Walk, band: Band, array: str, subscripts: tuple[Expr, ...
     place = InRows(array, tuple(subscripts), band.strides, source)
     folded = _fold_outer(frame, band, source, subscripts[:-1])
     _one(frame, band, place, source, Row(subscripts, folded, slot), Int(0))
+
+
+def _prefetch(walk: Walk, band: Band, source: InGlobal, outer: tuple[Expr, ...]) -> None:
+    """In the interior the row that is read some turns later sets out for the second cache."""
+    frame, shape, rows = walk.frame, walk.shape, walk.shape.knobs.prefetch
+    later = tuple(s + rows if n == band.walked else s for n, s in enumerate(outer))
+    at = dot((*later, _last(frame, band) - band.axes[-1].low), source.strides)
+    comes = compare("<", walk.turn, Int(shape.steps - band.ahead - rows))
+    frame.lowering.emit(When(Operation("&&", INTERIOR, comes), (
+        Do(Function("prefetch", (Operation("+", Variable(source.array), at),))),)))
 
 
 def _nest(counters: Sequence[tuple[Expr, int]], piece: Expr, pieces: int, body: Sequence[Step]) -> list[Step]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from layoutc.index import TRUE, Expr, Int, Name, compare, every
+from dataclasses import replace
+from math import prod
+
+from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.halo import children
 from layoutc.plan.names import Names
+from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox
 from layoutc.plan.reduce import Accumulator, accumulator
-from layoutc.plan.steps import Assign, Inlined, Let, Registers, Step, Turns, Variable
+from layoutc.plan.steps import Assign, Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns, Variable
 from layoutc.plan.strategies.nodes import Made, Work
-from layoutc.plan.values import Literal, memory_type, register_type
+from layoutc.plan.values import Element, Function, Literal, load, memory_type, register_type
 from layoutc.plan.values import Variable as Held
 from layoutc.plan.window.exchange import declare_exchange
 from layoutc.plan.window.led import Led
@@ -18,11 +22,13 @@ from layoutc.plan.window.owner import with_bands
 from layoutc.plan.window.ring import declare_rings, send_rows
 from layoutc.plan.window.shape import Shape
 from layoutc.plan.window.start import kernel_of
-from layoutc.plan.window.state import Walk, when
+from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
 from layoutc.plan.window.values import follow, make_lets, make_outputs, shift
 from layoutc.resolve.program import Equation, Value
 from layoutc.resolve.types import I32
+
+MOST_COMMON = 32            # elements of a small tensor that threads hold in common: there are 63 such registers
 
 
 def write_walk(work: Work, shape: Shape, names: Names, entry: str) -> Made:
@@ -39,11 +45,14 @@ def _prologue(walk: Walk) -> list[Step]:
     with walk.frame.lowering.block() as steps:
         walk.frame.emit_thread_and_block()
         shared = [s for s in walk.shape.weights if s.where == "shared"]
+        begun = {s.tensor: _beginning(walk, s) for s in shared if len(walk.shape.weights) == 1}
         fill_shared(walk.frame, shared, declare_shared(walk.frame))
     for s in shared:
         place = walk.frame.lowering.places[s.tensor]
         assert isinstance(place, InBox)
         walk.shared[place.array] = memory_type(s.type)
+        walk.frame.lowering.places[s.tensor] = replace(place, beginning=begun[s.tensor][0], begun=begun[s.tensor][1]) \
+            if s.tensor in begun else place
     with walk.frame.lowering.block() as rings:
         declare_rings(walk)
         if walk.shape.knobs.exchanged:
@@ -52,6 +61,23 @@ def _prologue(walk: Walk) -> list[Step]:
         if index is not None:
             walk.begins[index] = walk.frame.origin(index)
     return [*steps, *rings]
+
+
+def _beginning(walk: Walk, s: Storage) -> tuple[str, int]:
+    """The first rows of a small tensor, in registers that all threads have in common where the compiler finds them."""
+    frame, row = walk.frame, s.extents[-1]
+    count = min(MOST_COMMON // row * row, prod(s.extents))
+    type, name = register_type(s.type), frame.names.take(f"{frame.arrays[s.tensor]}_first")
+    at = Name(frame.names.take("at"), 0, count - 1)
+    places = [at // prod(s.extents[n + 1:]) % extent + a.low
+              for n, (extent, a) in enumerate(zip(s.extents, s.axes or (), strict=True))]
+    source = frame.source_of(s.tensor)
+    value = load(Element(source.array, dot(places, source.strides)), s.type)
+    frame.lowering.emit(Registers(type, name, count), Loop(
+        True, "int", at.id, Int(0), Int(count), (Assign(Element(name, at), value),)))
+    frame.names.release(at.id)
+    walk.begun[name] = (type, count)
+    return name, count
 
 
 def _function(walk: Walk) -> Inlined:
@@ -78,6 +104,7 @@ def _function(walk: Walk) -> Inlined:
     shared = [f"Shared<{type}> {name}" for name, type in walk.shared.items()]
     shared += [f"Shared<{memory_type(b.type)}> {walk.rings[b.tensor]}" for b in walk.ringed]
     lane = (f"int {walk.lane}", *(f"Index {e}" for e in walk.begins.values())) if walk.ringed else ()
+    shared += [f"const {type} (&{name})[{count}]" for name, (type, count) in walk.begun.items()]
     parameters = (*lines, *shared, ", ".join((*lane, *(f"Index {n}" for n in starts))))
     return Inlined((note,), "bool interior", walk.name, parameters, tuple(body))
 
@@ -143,10 +170,28 @@ def _turns(walk: Walk, walked: str) -> None:
             shift(walk)
         waiting = max((b.ring for b in walk.ringed), default=0)
         frame.lowering.emit(*when(compare(">=", row, Int(waiting)), come))
+    if knobs.peeled:
+        _peeled(walk, row, body)
+        return
     turns = knobs.turns or shape.steps
     turned = any(b.turned for b in shape.bands)         # which turn it is must be known to find what is held
     times = f"interior ? {turns} : 1" if turns > 1 and not turned else str(turns)
     frame.lowering.emit(Turns(times, str(row), Int(0), Int(shape.steps), tuple(body)))
+
+
+def _peeled(walk: Walk, row: Name, body: list[Step]) -> None:
+    """In the interior the turns that make part of the window's sums alone are written out, those between a loop."""
+    frame, shape = walk.frame, walk.shape
+    turn = frame.names.take("turn")
+    take = (Do(Function(turn, (row,))),)
+    name, steps, last = str(row), shape.steps, shape.steps - shape.delay
+    frame.lowering.emit(
+        Routine(turn, name, tuple(body)),
+        Either(INTERIOR, (
+            Loop(True, "int", name, Int(0), Int(shape.delay), take),
+            Turns(str(shape.knobs.turns or 1), name, Int(shape.delay), Int(last), take),
+            Loop(True, "int", name, Int(last), Int(steps), take),
+        ), (Turns("1", name, Int(0), Int(steps), take),)))
 
 
 def _take(walk: Walk, row: Expr) -> None:

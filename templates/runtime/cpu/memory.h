@@ -101,6 +101,7 @@ template <int N, class T> LC_INLINE Pack<T, N> load(const In<T>& from, LC_LINE) 
 }
 template <int N, class T> LC_INLINE Pack<T, N> load_whole(const In<T>& from, LC_LINE) { return load<N>(from, line); }
 template <int N, class T> LC_INLINE Pack<T, N> load_here(const In<T>& from, LC_LINE) { return load<N>(from, line); }
+template <class T> LC_INLINE void prefetch(const In<T>& from, LC_LINE) { from.check(0, 1, line); }
 template <class T, int N> LC_INLINE void store(const Out<T>& to, const Pack<T, N>& value, LC_LINE) {
     lc::check_range(to.view, 0, N, true, line);
     lc::check_alignment<T, N>(to.view, line);
