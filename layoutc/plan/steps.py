@@ -263,8 +263,8 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | SharedAt | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns | Routine
-    | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
+    Let | Variable | Registers | Shared | SharedAt | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns
+    | Routine | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
     | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]
