@@ -126,8 +126,9 @@ def test_arrays_on_a_gpu_stay_there(module: Module, device: str) -> None:
     y = module.shift(cupy.asarray(BASE))
     assert isinstance(y, cupy.ndarray)
     np.testing.assert_array_equal(y.get(), shifted(BASE))
-    out = cupy.zeros((40, 48), cupy.float32)
-    assert module.shift(cupy.asarray(BASE), out=out, stream=cupy.cuda.Stream(non_blocking=True)) is out
+    x, out, stream = cupy.asarray(BASE), cupy.zeros((40, 48), cupy.float32), cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()        # another stream waits for nothing
+    assert module.shift(x, out=out, stream=stream) is out
     cupy.cuda.Device().synchronize()
     np.testing.assert_array_equal(out.get(), shifted(BASE))
 

@@ -18,7 +18,7 @@ from layoutc.calls import Caller
 from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import compile, load
-from layoutc.plan.nodes import Plan, Signature
+from layoutc.plan.nodes import Plan, Signature, Target
 from layoutc.resolve.binding import check_call
 from layoutc.resolve.types import TYPES
 from layoutc.testing import arrays_for, assert_matches_numpy, check_case, check_kernel, extents_for
@@ -102,8 +102,10 @@ def flipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every text reads the window flipped."""
     honest = Caller.text
 
-    def text(self: Caller, signature: Signature, fused: int | None = None) -> tuple[Plan, CudaSource]:
-        plan, cuda = honest(self, signature, fused)
+    def text(
+        self: Caller, signature: Signature, fused: int | None = None, target: Target | None = None
+    ) -> tuple[Plan, CudaSource]:
+        plan, cuda = honest(self, signature, fused, target)
         return plan, replace(cuda, text=cuda.text.replace("w[u * ", "w[(2 - u) * "))
 
     monkeypatch.setattr(Caller, "text", text)

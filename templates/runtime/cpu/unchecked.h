@@ -14,7 +14,9 @@ template <class T> using In = const T*;
 template <class T> using Out = T*;
 template <class T> using Shared = T*;
 
-#define SHARED(T, name, count) alignas(16) static T name[count]
+#define SHARED(T, name, count) /* of bytes, which no constructor has to reach first */ \
+    alignas(16) static unsigned char name##_lc_bytes[(count) * sizeof(T)]; \
+    T* const name = reinterpret_cast<T*>(name##_lc_bytes)
 #define SHARED_AT(T, name, offset, count) T* const name = reinterpret_cast<T*>(lc::state->memory + (offset))
 
 template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
