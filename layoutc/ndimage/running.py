@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from layoutc.module import compile
 from layoutc.ndimage.arrays import REAL, Array, chosen_device, library
 from layoutc.ndimage.texts import cast_text
@@ -57,4 +59,5 @@ def cast(array: Array, dtype: Any) -> Array:
     if array.dtype.kind == "f" and dtype.kind in "iu":
         flat = library(array).ascontiguousarray(array).reshape(-1)
         return run(cast_text(REAL[array.dtype], REAL[dtype]), flat).reshape(array.shape)
-    return array.astype(dtype)
+    with np.errstate(over="ignore"):        # to an infinity, as scipy
+        return array.astype(dtype)

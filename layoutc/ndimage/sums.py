@@ -39,7 +39,8 @@ def sum_type(x: Array, weights: Any, dtype: Any, windows: Sequence[Window], cval
 
 def outside(cval: float, dtype: Any) -> Array:
     """The value beyond a constant edge, in a type; integers modulo 2^n."""
-    return np.asarray(int(cval) if dtype.kind in "iu" else float(cval)).astype(dtype)
+    with np.errstate(over="ignore"):        # to an infinity, as scipy
+        return np.asarray(int(cval) if dtype.kind in "iu" else float(cval)).astype(dtype)
 
 
 def fits(cval: float, dtype: Any, windows: Sequence[Window]) -> bool:

@@ -143,11 +143,15 @@ class Staging:
 
     def _or_in_chunks(self, name: str) -> str:
         """What would give a tensor a box where reductions over extents leave it without one."""
-        names = [i for i in ranges_of_extents(self.kernel, self.equations) if i not in self.sizes]
-        if not names or (found := grown(self.kernel, self.equations, self.kept, tuple(names)).get(name)) is None:
+        ranges = ranges_of_extents(self.kernel, self.equations)
+        names = [i for i in ranges if i not in self.sizes]
+        found = grown(self.kernel, self.equations, self.kept, tuple(ranges)).get(name)
+        if not ranges or found is None:
             return ""
-        said = ", ".join(f"{i}: 4" for i in names)
-        return "" if found.axes is None else f", or walk the reduction in chunks: `tile (…, {said})`"
+        said = ", ".join(f"`{i}`" for i in names or ranges)
+        if found.axes is None:
+            return f", or give {said} a range of numbers, as a window has, in place of an extent"
+        return f", or walk the reduction in chunks: `tile (…, {', '.join(f'{i}: 4' for i in names)})`"
 
     def _with_fuse(
         self, name: str, type: Type, stage: StageChoice | None, owner: Ownership, fusing: Fusing
