@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -82,3 +85,22 @@ def test_lets_through_as_many_lets_as_may_be(let: str) -> None:
     assert "KERNEL" in kernel.cuda
     assert kernel.explain(N=7)["launch"]
     assert kernel.reference(np.ones(7, np.float32)).shape == (7,)
+
+
+@pytest.mark.parametrize("rule", ["nearest", "reflect", "mirror", "wrap"])
+def test_nvrtc_ends_on_places_that_fold_in_loops(rule: str) -> None:
+    """NVVM, the first half of NVRTC, never ended where a fold had branches around its divisions."""
+    text = f"""kernel k(x: i64[H, W], w: i64[K], p: i64[1]) -> (y: i64[H, W]) {{
+        edge x = {rule}
+        y[i, j] = sum(u) w[u] * x[i + u - p[0], j]
+    }}"""
+    program = f"""
+from layoutc.backend.cuda import compile_ptx
+from layoutc.compiler import default_signature
+from layoutc.module import compile
+kernel = compile({text!r}).k
+print(len(compile_ptx(kernel.caller().text(default_signature(kernel.meaning))[1], "sm_90")[0]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0

@@ -159,31 +159,39 @@ template <class I, class N> DEVICE lc::Whole<I, N> nearest(I i, N n) {
     using T = lc::Whole<I, N>;
     return maximum(minimum(T(i), T(n) - T(1)), T(0));
 }
-// c b a | a b c d | d c b: every other period of n runs backwards
+namespace lc {
+// i modulo a period above 0, by one division and no branch: NVVM never ends on some branches around divisions.
+template <class T> DEVICE T within_period(T i, T period) {
+    const T remainder = i % period;
+    return remainder + (below_zero(remainder) ? period : T(0));
+}
+}  // namespace lc
+
+// c b a | a b c d | d c b: of a period of 2n the second half runs backwards
 template <class I, class N> DEVICE lc::Whole<I, N> reflect(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T once = T(i) < T(0) ? T(-1) - T(i) : T(n) - T(1) - (T(i) - T(n));     // within one period: no division
     if (within(once, n)) return once;
-    const T at = floor_mod(T(i), T(n));
-    return floor_div(T(i), T(n)) % T(2) == T(0) ? at : T(n) - T(1) - at;
+    const T at = lc::within_period(T(i), T(n) + T(n));
+    return at < T(n) ? at : T(n) - T(1) - (at - T(n));
 }
-// d c b | a b c d | c b a: every other period of n - 1 runs backwards
+// d c b | a b c d | c b a: of a period of 2(n - 1) the second half runs backwards; n = 1 has a period of 1
 template <class I, class N> DEVICE lc::Whole<I, N> mirror(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T last = T(n) - T(1);
     const T once = T(i) < T(0) ? neg(T(i)) : last - (T(i) - last);
     if (within(once, n)) return once;
-    const T at = floor_mod(T(i), last);              // 0 for n = 1, as is the answer
-    return floor_div(T(i), last) % T(2) == T(0) ? at : last - at;
+    const T at = lc::within_period(T(i), last + last + T(last == T(0)));
+    return at <= last ? at : last - (at - last);
 }
 // b c d | a b c d | a b c
 template <class I, class N> DEVICE lc::Whole<I, N> wrap(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T once = T(i) < T(0) ? T(i) + T(n) : T(i) - T(n);
-    return within(once, n) ? once : floor_mod(i, n);
+    return within(once, n) ? once : lc::within_period(T(i), T(n));
 }
 
 // ---- f16 and bf16 hold numbers; arithmetic on them is done in float ------------------------------------------
