@@ -306,6 +306,22 @@ def terms(e: Expr) -> list[tuple[Expr, int]]:
     return [(e, 1)]
 
 
+def names_in(e: Expr) -> frozenset[str]:
+    """Every variable of an expression."""
+    match e:
+        case Name(id):
+            return frozenset((id,))
+        case Binary(_, a, b):
+            return names_in(a) | names_in(b)
+        case Select(test, yes, no):
+            return names_in(test) | names_in(yes) | names_in(no)
+        case Call(_, arguments):
+            return frozenset().union(*map(names_in, arguments))
+        case Lookup(_, _, index):
+            return names_in(index)
+    return frozenset()
+
+
 def total(parts: Iterable[tuple[Expr, int]]) -> Expr:
     """The sum of terms: equal factors gathered, factors of one coefficient bracketed, the constant last."""
     gathered: dict[Expr, int] = {}

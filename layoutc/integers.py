@@ -43,3 +43,8 @@ FUNCTIONS: dict[str, Callable[..., int]] = {
     "nearest": lambda i, n: min(max(i, 0), n - 1),
     "reflect": _reflect, "mirror": _mirror, "wrap": lambda i, n: i % n,
 }
+
+
+def next_power_of_two(n: int) -> int:
+    """The least that is no smaller; 1 for numbers below."""
+    return 1 << max(n - 1, 0).bit_length()

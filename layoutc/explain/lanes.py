@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from layoutc.explain.case import Case, Column, column
-from layoutc.index import Expr, Int, Name, terms
+from layoutc.index import Expr, Int, Name, names_in, terms
 from layoutc.plan.halo import Accesses
-from layoutc.plan.reductions.found import names_in
 from layoutc.resolve.program import Tensor
 
 

@@ -186,6 +186,15 @@ def children(value: Value) -> tuple[Value, ...]:
             return (*(v for b in binders for v in (b.low, b.high)), body)
 
 
+def parts(value: Value) -> Iterator[Value]:
+    """A value and everything in it, :func:`children` by children."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        yield value
+        waiting += children(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """Of an access: whether an edge folds its place, and whether every output makes it."""

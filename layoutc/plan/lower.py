@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every, not_negative
 from layoutc.plan.greatest import greatest
-from layoutc.plan.halo import Env, as_index, children
+from layoutc.plan.halo import Env, as_index, children, parts
 from layoutc.plan.loops import reduce_value
 from layoutc.plan.medians import median
 from layoutc.plan.names import Names
@@ -209,7 +209,7 @@ class Lowering:
         """Which of its subscripts a let's value depends on."""
         if stage.edges:
             return (True,) * len(stage.indices)
-        names = {v.name for v in _parts(stage.value) if isinstance(v, p.Index)}
+        names = {v.name for v in parts(stage.value) if isinstance(v, p.Index)}
         return tuple(i in names for i in stage.indices)
 
     def _subscript(self, v: p.Value, env: Env) -> Expr:
@@ -392,9 +392,3 @@ class Lowering:
             self.emit(Assign(Held(name), self.formula(stage, at, env)))
         self.emit(When(every(t for t, _ in outside), tuple(steps)))
         return Held(name)
-
-
-def _parts(value: p.Value) -> Iterator[p.Value]:
-    yield value
-    for child in children(value):
-        yield from _parts(child)

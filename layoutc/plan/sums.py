@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from layoutc.index import Binary, Call, Expr, Int, Name, Select
+from layoutc.index import Expr, Int, Name, names_in
 from layoutc.plan.chunks import CannotChunkError, binds
 from layoutc.plan.frame import Frame
 from layoutc.plan.halo import Env, children
@@ -79,7 +79,7 @@ class Sums:
         stands = {name: env[name] for name in _indices(r) if name in env and name not in bound}
         known = {str(e) for e in self._frame.extents.values()} | set(self._frame.spelled.values())
         for name, place in stands.items():
-            if not known.issuperset(_names(place)):
+            if not known.issuperset(names_in(place)):
                 raise CannotChunkError(f"`{r.op}` is needed where data decide the index `{name}`",
                                        "leave the index of the reduction out of the tile")
         made = Sum(r, {**self._frame.extents, **stands}, accumulator(r, self._frame.names))
@@ -112,19 +112,3 @@ def _indices(value: Value) -> Iterator[str]:
         yield value.name
     for child in children(value):
         yield from _indices(child)
-
-
-def _names(e: Expr) -> Iterator[str]:
-    """The variables that an index expression mentions."""
-    match e:
-        case Name(id):
-            yield id
-        case Binary(_, a, b):
-            yield from _names(a)
-            yield from _names(b)
-        case Select(test, yes, no):
-            for part in (test, yes, no):
-                yield from _names(part)
-        case Call(_, arguments):
-            for part in arguments:
-                yield from _names(part)

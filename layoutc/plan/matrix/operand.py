@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from layoutc.index import TRUE, Expr, Int, Name, Select, compare, dot, every, multiply, not_negative
+from layoutc.index import TRUE, Expr, Int, Name, Select, compare, dot, every, multiply, names_in, not_negative
 from layoutc.index import Call as Of
 from layoutc.plan.frame import Frame
-from layoutc.plan.matrix.product import DEPTHS, Factor, names_in
+from layoutc.plan.matrix.product import DEPTHS, Factor
 from layoutc.plan.matrix.tiling import FRAGMENT, VECTOR_BYTES, Panel, Tiling
 from layoutc.plan.nodes import Signature
 from layoutc.plan.places import InGlobal

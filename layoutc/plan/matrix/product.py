@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from layoutc.index import Binary as Operation
-from layoutc.index import Call as Of
-from layoutc.index import Expr, Int, Lookup, Name, Select, terms, total
+from layoutc.index import Expr, Int, Name, names_in, terms, total
 from layoutc.plan.chunks import Chunk
 from layoutc.plan.halo import as_index, children
 from layoutc.plan.strategies.nodes import Work
@@ -175,22 +173,6 @@ def _factors_of(sum: Reduce, kernel: Kernel) -> tuple[Read, Read]:
 
 
 # ---- subscripts
-
-
-def names_in(e: Expr) -> frozenset[str]:
-    """The variables of an index expression."""
-    match e:
-        case Name(id):
-            return frozenset((id,))
-        case Operation(_, a, b):
-            return names_in(a) | names_in(b)
-        case Select(test, yes, no):
-            return names_in(test) | names_in(yes) | names_in(no)
-        case Of(_, arguments):
-            return frozenset().union(*map(names_in, arguments))
-        case Lookup(_, _, index):
-            return names_in(index)
-    return frozenset()
 
 
 def _axes(read: Read, work: Work, reduced: set[str]) -> tuple[Axis, ...]:

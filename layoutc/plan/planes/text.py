@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare
 from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
-from layoutc.plan.halo import children
+from layoutc.plan.halo import parts
 from layoutc.plan.loading import emit_when
 from layoutc.plan.loops import loop
 from layoutc.plan.names import Names
@@ -21,7 +21,7 @@ from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, Function, Literal, c_type, register_type, store
 from layoutc.plan.values import Variable as Held
 from layoutc.plan.window.led import Led
-from layoutc.resolve.program import Binary, Binder, Equation, Value
+from layoutc.resolve.program import Binary, Binder
 from layoutc.resolve.types import I32
 
 
@@ -69,7 +69,7 @@ def _declare_arrays(march: March) -> None:
     for led in march.shape.led:
         plain = accumulator(led.reduce, march.names)
         march.names.release(plain.name)
-        equation = next(e for e in march.work.equations if led.reduce in _values(e))
+        equation = next(e for e in march.work.equations if led.reduce in parts(e.value))
         name = march.names.take(f"{frame.arrays[equation.output]}_{plain.name}")
         start, = plain.start
         assert isinstance(start, Variable)
@@ -77,15 +77,6 @@ def _declare_arrays(march: March) -> None:
         frame.lowering.emit(Registers(start.type, name, count), march.each(count, name, start.value))
         into = Accumulator(plain.op, plain.type, name, (Assign(Held(name), start.value),), Held(name), plain.fused)
         march.sums[led.reduce] = into
-
-
-def _values(equation: Equation) -> list[Value]:
-    out: list[Value] = []
-    waiting = [equation.value]
-    while waiting:
-        out.append(waiting.pop())
-        waiting += children(out[-1])
-    return out
 
 
 def _emit_turns(march: March) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 
 from layoutc.index import Expr
+from layoutc.integers import next_power_of_two
 from layoutc.plan.chunks import Chunk
 from layoutc.plan.products.shape import Factor, Product
 from layoutc.resolve.program import Binder, Const
@@ -145,7 +146,7 @@ def shared_bytes(product: Product, division: Division) -> int:
 def _divided(product: Product, rows: int, columns: int, most: int) -> Division | str:
     bytes = max(f.type.bytes for f in product.factors)
     along = sum(f.runs_along_side for f in product.factors)
-    high, wide = _tile(_power_of_two(rows), _power_of_two(columns), bytes, SIDES[along])
+    high, wide = _tile(next_power_of_two(rows), next_power_of_two(columns), bytes, SIDES[along])
     if high * wide < WARP or min(high, wide) < LEAST_SIDE:
         return "the outputs are too few for factors to serve many of them"
     row_lanes = min(max(ROW_LANES, WARP // wide), high)
@@ -199,7 +200,3 @@ def begins_at_multiples_of(steps: Steps) -> int:
     """A number that divides the first value of the chunked index in every chunk."""
     low = steps.chunk.low
     return gcd(steps.chunk.size, int(low.value)) if isinstance(low, Const) else 1
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << max(n - 1, 0).bit_length()

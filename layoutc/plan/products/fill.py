@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import copysign, gcd
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, Select, compare, dot, every, terms
+from layoutc.index import TRUE, Call, Expr, Int, Name, Select, compare, dot, every, names_in, terms
 from layoutc.plan.frame import Frame
 from layoutc.plan.loading import holds_something, is_certain
 from layoutc.plan.products.division import ACCESS_BYTES, Division, Side, begins_at_multiples_of
 from layoutc.plan.products.lines import Line, Walk, Words, first_of
-from layoutc.plan.products.shape import Factor, coefficient, names_of
+from layoutc.plan.products.shape import Factor, coefficient
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Registers, Steps, When
 from layoutc.plan.used import with_used
 from layoutc.plan.values import Choice, Element, Function, Operation, Text, Variable, store
@@ -58,8 +58,8 @@ class Fill:
             return 1
         *outer, last = f.subscripts
         fast = self._fastest()
-        if fast is None or set(names_of(last)) != {fast} or coefficient(last, fast) != 1 or any(
-                fast in names_of(s) for s in outer):
+        if fast is None or names_in(last) != {fast} or coefficient(last, fast) != 1 or any(
+                fast in names_in(s) for s in outer):
             return 1
         offset = sum(c for factor, c in terms(last) if factor == Int(1))
         steps = self.division.steps
@@ -114,7 +114,7 @@ class Fill:
                 return None
             apart: list[Expr] = [Int(0), Int(0)]
             for factor, c in terms(s):
-                names = set(names_of(factor))
+                names = names_in(factor)
                 if names & ours and not names <= ours:
                     return None
                 number = 0 if names & ours else 1
@@ -146,7 +146,7 @@ class Fill:
         needed: set[str] = set()
         for s, n, rules in zip(self.factor.subscripts, self.place.extents, self._rules(), strict=True):
             if self._parts is None or (any(rules) and not self._is_inside(s, n)):
-                needed |= set(names_of(s)) & set(self.factor.side)
+                needed |= names_in(s) & set(self.factor.side)
         return [i for i in self.frame.indices if i in needed]
 
     # ---- in every chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from layoutc.index import Binary, Call, Expr, Int, Name, Select, terms
+from layoutc.index import Expr, Int, Name, names_in, terms
 from layoutc.plan.halo import as_index, children
 from layoutc.resolve.program import Binary as Operation
 from layoutc.resolve.program import Cast, Equation, Index, Kernel, Read, Reduce, Value
@@ -29,12 +29,12 @@ class Factor:
     @property
     def slides(self) -> bool:
         """Whether an index of its side and another move it along one axis: windows of neighbouring outputs overlap."""
-        return any(len(names := set(names_of(s))) > 1 and not names.isdisjoint(self.side) for s in self.subscripts)
+        return any(len(names := names_in(s)) > 1 and not names.isdisjoint(self.side) for s in self.subscripts)
 
     @property
     def names(self) -> frozenset[str]:
         """Every index that its subscripts mention."""
-        return frozenset(name for s in self.subscripts for name in names_of(s))
+        return frozenset(name for s in self.subscripts for name in names_in(s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +139,15 @@ def _by_sides(reduce: Reduce, indices: tuple[str, ...], left: Factor, right: Fac
 
 
 def _sided(f: Factor, side: tuple[str, ...]) -> Factor:
-    last = frozenset(names_of(f.subscripts[-1])) if f.subscripts else frozenset()
+    last = names_in(f.subscripts[-1]) if f.subscripts else frozenset()
     return Factor(f.tensor, f.type, f.operand, f.subscripts, side, side[-1] in last)
-
-
-def names_of(e: Expr) -> Iterator[str]:
-    """Every variable of an index expression."""
-    match e:
-        case Name(id):
-            yield id
-        case Binary(_, a, b):
-            yield from names_of(a)
-            yield from names_of(b)
-        case Select(test, yes, no):
-            for part in (test, yes, no):
-                yield from names_of(part)
-        case Call(_, arguments):
-            for part in arguments:
-                yield from names_of(part)
 
 
 def coefficient(e: Expr, name: str) -> int | None:
     """By how much an expression grows with a variable; None where it is not by a number."""
     found = 0
     for factor, c in terms(e):
-        if factor == Int(1) or name not in names_of(factor):
+        if factor == Int(1) or name not in names_in(factor):
             continue
         if not isinstance(factor, Name):
             return None

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from layoutc.index import Expr, Name, terms
+from layoutc.index import Expr, Name, names_in, terms
 from layoutc.plan.cost import cost_of, nominal_along, nominal_outputs
 from layoutc.plan.halo import Env
-from layoutc.plan.reductions.found import Found, find, names_in, replaced
+from layoutc.plan.reductions.found import Found, find, replaced
 from layoutc.plan.reductions.group import Group, bound, plain_reads
 from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.strategies.nodes import Work

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from layoutc.index import Binary, Call, Expr, Name, Select
+from layoutc.index import Expr, Name, names_in
 from layoutc.plan.halo import Env, as_index, children
 from layoutc.resolve.program import Equation, Kernel, Read, Reduce, Value
 from layoutc.resolve.sharing import free_indices, over_extents
@@ -89,20 +89,6 @@ class _Finder:
             return level
         self.found[key] = Found(reduce, key[1], level)
         return level + 1
-
-
-def names_in(e: Expr) -> frozenset[str]:
-    """The variables of an index expression."""
-    match e:
-        case Name(id):
-            return frozenset({id})
-        case Binary(_, a, b):
-            return names_in(a) | names_in(b)
-        case Select(test, yes, no):
-            return names_in(test) | names_in(yes) | names_in(no)
-        case Call(_, arguments):
-            return frozenset().union(*map(names_in, arguments))
-    return frozenset()
 
 
 def replaced(value: Value, made: Mapping[Reduce, Value]) -> Value:

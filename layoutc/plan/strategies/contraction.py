@@ -13,9 +13,10 @@ from typing import Self
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.index import Int
+from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout
 from layoutc.plan.chunks import TREES, Chunk, number_of_chunks, reductions_of
-from layoutc.plan.cost import cost_of, nominal_along, nominal_extents
+from layoutc.plan.cost import cost_of, nominal_extents
 from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
@@ -156,21 +157,11 @@ def _sides_of(work: Work, shape: Shape) -> Sides:
             2: (SHORT_ROWS, SHORT_ITEMS)}[len(shape.rows)]
     for side, (most, made) in ((shape.columns, narrow), (shape.rows, rows)):
         for index, (outputs, own) in zip(side, ((BAND, BAND), (most, made))[-len(side):], strict=True):
-            tile[index] = min(outputs, _power_of_two(_outputs(work, index)))
+            tile[index] = min(outputs, next_power_of_two(work.outputs_along(index)))
             items[index] = min(own, tile[index])
     last = shape.columns[-1]
     items[last] = min(items[last], max(tile[last] // WARP, 1))
     return Sides(tile, items)
-
-
-def _outputs(work: Work, index: str) -> int:
-    """How many outputs there are along an index; a nominal number where the call decides."""
-    return nominal_along(work.kernel, work.equations[0], work.indices.index(index))
-
-
-def _power_of_two(n: int) -> int:
-    """The least that is no smaller."""
-    return 1 << max(n - 1, 0).bit_length()
 
 
 def _schedule(work: Work, told: Schedule, shape: Shape, sides: Sides, size: int) -> Schedule:
@@ -213,7 +204,7 @@ def _cost(work: Work, shape: Shape, sides: Sides, tile: Tile) -> float:
         if s.tensor in served and isinstance(chunks, Int):
             loaded = s.bytes * chunks.value / (outputs * max(found[s.tensor].reads, 1))
             shared[s.tensor] = loaded + s.type.bytes / served[s.tensor] / SHARED_SPEED
-    made = prod(_outputs(work, i) for i in work.indices)
-    launched = prod(-(-_outputs(work, i) // n) * n for i, n in sides.tile.items())
+    made = work.outputs_along(*work.indices)
+    launched = prod(-(-work.outputs_along(i) // n) * n for i, n in sides.tile.items())
     threads = launched // outputs * tile.choice.owner.threads
     return cost_of(work.kernel, work.equations, shape.columns[-1], threads, shared) * launched / max(made, 1)

@@ -14,8 +14,9 @@ from math import prod
 from typing import Self
 
 from layoutc.index import Int, ceildiv, multiply
+from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout, composition, mma_a, mma_b, mma_c
-from layoutc.plan.cost import cost_of, nominal_along
+from layoutc.plan.cost import cost_of
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.halo import footprints
 from layoutc.plan.head import plain
@@ -79,7 +80,7 @@ class Mma:
         for factor in (product.rows, product.columns):
             if not told.mma and vector_of(work.kernel, work.signature, factor) == 1:
                 raise NoProductError(f"no copy in the background moves so little of `{factor.tensor.name}`")
-        outputs = [_outputs(work, side.side) for side in (product.rows, product.columns)]
+        outputs = [work.outputs_along(*side.side) for side in (product.rows, product.columns)]
         if not told.mma and min(outputs) < LEAST_SIDE:
             raise NoProductError("the outputs are too few for factors to serve many of them")
         tiling = _tiling(product, told, outputs)
@@ -144,20 +145,11 @@ class Mma:
         return tuple(lines)
 
 
-def _outputs(work: Work, side: tuple[str, ...]) -> int:
-    return prod(nominal_along(work.kernel, work.equations[0], work.indices.index(i)) for i in side)
-
-
-def _power_of_two(n: int) -> int:
-    """The least that is no smaller."""
-    return 1 << max(n - 1, 0).bit_length()
-
-
 def _depth(product: Product, most: int) -> int:
     """Elements of a chunk: no more than the sum has, in whole instructions."""
     ends = product.depth.range
     needed = most if ends is None else max(ends[1] - ends[0], 1)
-    return min(max(_power_of_two(needed), DEPTHS[product.rows.type]), most)
+    return min(max(next_power_of_two(needed), DEPTHS[product.rows.type]), most)
 
 
 def _tiling(product: Product, told: Schedule, outputs: list[int]) -> Tiling:
@@ -166,8 +158,8 @@ def _tiling(product: Product, told: Schedule, outputs: list[int]) -> Tiling:
     Raises NoProductError.
     """
     type, said = product.rows.type, dict(told.tile or ())
-    sizes = {product.rows.side[-1]: min(max(_power_of_two(outputs[0]), FRAGMENT), MOST_SIDE),
-             product.columns.side[-1]: min(max(_power_of_two(outputs[1]), FRAGMENT), MOST_SIDE),
+    sizes = {product.rows.side[-1]: min(max(next_power_of_two(outputs[0]), FRAGMENT), MOST_SIDE),
+             product.columns.side[-1]: min(max(next_power_of_two(outputs[1]), FRAGMENT), MOST_SIDE),
              product.depth.index: _depth(product, ROW_BYTES // type.bytes)}
     for index, size in said.items():
         whole = DEPTHS[type] if index == product.depth.index else FRAGMENT
@@ -230,5 +222,5 @@ def _cost(work: Work, product: Product, tiling: Tiling, outputs: list[int]) -> f
     if ends is not None and ends[1] > ends[0]:
         padded *= -(-(ends[1] - ends[0]) // tiling.depth) * tiling.depth / (ends[1] - ends[0])
     vectors = (tiling.rows + tiling.columns) * tiling.depth * product.rows.type.bytes // 16
-    on_their_way = down * across * _outputs(work, product.batch) * vectors * (BUFFERS - 1)
+    on_their_way = down * across * work.outputs_along(*product.batch) * vectors * (BUFFERS - 1)
     return cost_of(work.kernel, work.equations, product.columns.side[-1], on_their_way, shared) * padded

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
+from layoutc.plan.cost import nominal_along
 from layoutc.plan.nodes import Pass, Signature, Target
 from layoutc.plan.steps import DeviceFunction, Function, Inlined
 from layoutc.resolve.program import Equation, Kernel, Program, Schedule
@@ -26,6 +28,10 @@ class Work:
     def indices(self) -> tuple[str, ...]:
         """The spec's names of the outputs' indices."""
         return self.equations[0].indices
+
+    def outputs_along(self, *indices: str) -> int:
+        """How many outputs there are along some indices; a nominal number where the call decides."""
+        return prod(nominal_along(self.kernel, self.equations[0], self.indices.index(i)) for i in indices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Self
 
 from layoutc.index import Expr, Int, Name, ceildiv
 from layoutc.plan.chunks import CannotChunkError, check_chunks, number_of_chunks
-from layoutc.plan.cost import cost_of, nominal_along, nominal_extents
+from layoutc.plan.cost import cost_of, nominal_extents
 from layoutc.plan.frame import Choice, Frame
 from layoutc.plan.halo import as_index, footprints
 from layoutc.plan.masks import masks_of
@@ -53,7 +53,7 @@ class Product:
         shape = product_of(work.kernel, work.equations)
         if isinstance(shape, str):
             return Refusal("product", shape)
-        sides, room = [prod(_outputs(work, i) for i in f.side) for f in shape.factors], work.target.shared_bytes
+        sides, room = [work.outputs_along(*f.side) for f in shape.factors], work.target.shared_bytes
         division = divide(shape, sides[0], sides[1], min(told.shared_budget or room, room))
         if isinstance(division, str):
             return Refusal("product", division)
@@ -136,11 +136,6 @@ class Product:
             masks, frame.choice.owner.places, division.run, chunks=division.steps.chunks, access=frame.choice.vector)
 
 
-def _outputs(work: Work, index: str) -> int:
-    """How many outputs there are along an index; a nominal number where the call decides."""
-    return nominal_along(work.kernel, work.equations[0], work.indices.index(index))
-
-
 def _cost(work: Work, shape: Shape, division: Division) -> float:
     """Every chunk's elements from memory, and what a thread takes from them for all of its outputs."""
     rows, columns = division.rows, division.columns
@@ -153,9 +148,9 @@ def _cost(work: Work, shape: Shape, division: Division) -> float:
             steps = chunks.value * division.steps.count / max(found[f.tensor].reads, 1)
             from_memory = steps / other.outputs / (CACHE_SPEED if f.slides else 1)
             shared[f.tensor] = f.type.bytes * (from_memory + 1 / other.items / SHARED_SPEED)
-    made = [prod(_outputs(work, i) for i in g) for g in (shape.first.side, shape.second.side)]
+    made = [work.outputs_along(*g) for g in (shape.first.side, shape.second.side)]
     blocks = [-(-n // side.outputs) for n, side in zip(made, (rows, columns), strict=True)]
     launched = prod(blocks) * rows.outputs * columns.outputs / prod(made)
-    batch = prod(_outputs(work, i) for i in shape.batch)
+    batch = work.outputs_along(*shape.batch)
     at_work = prod(blocks) * rows.outputs * columns.outputs * batch / OUTPUTS_AT_WORK
     return cost_of(work.kernel, work.equations, work.indices[-1], at_work, shared) * launched

@@ -7,7 +7,7 @@ from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
-from layoutc.plan.halo import children
+from layoutc.plan.halo import parts
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Storage
 from layoutc.plan.places import InBox
@@ -25,7 +25,6 @@ from layoutc.plan.window.start import kernel_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
 from layoutc.plan.window.values import follow, make_lets, make_outputs, shift
-from layoutc.resolve.program import Equation, Value
 from layoutc.resolve.types import I32
 
 MOST_COMMON = 32            # elements of a small tensor that threads hold in common: there are 63 such registers
@@ -127,22 +126,13 @@ def declare_sums(walk: Walk, led: Led) -> Accumulator:
     frame = walk.frame
     plain = accumulator(led.reduce, frame.names)
     frame.names.release(plain.name)
-    equation = next(e for e in walk.work.equations if led.reduce in _parts(e))
+    equation = next(e for e in walk.work.equations if led.reduce in parts(e.value))
     name = frame.names.take(f"{frame.arrays[equation.output]}_{plain.name}")
     start, = plain.start
     assert isinstance(start, Variable)
     count = led.rows * walk.columns
     frame.lowering.emit(Registers(start.type, name, count), walk.cleared(name, 0, count, start.value))
     return Accumulator(plain.op, plain.type, name, (Assign(Held(name), start.value),), Held(name), plain.fused)
-
-
-def _parts(equation: Equation) -> list[Value]:
-    out: list[Value] = []
-    waiting = [equation.value]
-    while waiting:
-        out.append(waiting.pop())
-        waiting += children(out[-1])
-    return out
 
 
 def _turns(walk: Walk, walked: str) -> None:
