@@ -160,38 +160,41 @@ template <class I, class N> DEVICE lc::Whole<I, N> nearest(I i, N n) {
     return maximum(minimum(T(i), T(n) - T(1)), T(0));
 }
 namespace lc {
-// i modulo a period above 0, by one division and no branch: NVVM never ends on some branches around divisions.
-template <class T> DEVICE T within_period(T i, T period) {
-    const T remainder = i % period;
-    return remainder + (below_zero(remainder) ? period : T(0));
+// i as a place from 0 to length - 1 and whether it lies in an odd repetition; length above 0. One division and no
+// branch: NVVM never ends on some branches around divisions.
+template <class T> struct Repetition { T place; bool odd; };
+template <class T> DEVICE Repetition<T> repetition(T i, T length) {
+    const T remainder = i % length;
+    const bool below = below_zero(remainder);
+    return {remainder + (below ? length : T(0)), (i / length % T(2) != T(0)) != below};
 }
 }  // namespace lc
 
-// c b a | a b c d | d c b: of a period of 2n the second half runs backwards
+// c b a | a b c d | d c b: every other repetition of the n runs backwards
 template <class I, class N> DEVICE lc::Whole<I, N> reflect(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T once = T(i) < T(0) ? T(-1) - T(i) : T(n) - T(1) - (T(i) - T(n));     // within one period: no division
     if (within(once, n)) return once;
-    const T at = lc::within_period(T(i), T(n) + T(n));
-    return at < T(n) ? at : T(n) - T(1) - (at - T(n));
+    const auto at = lc::repetition(T(i), T(n));
+    return at.odd ? T(n) - T(1) - at.place : at.place;
 }
-// d c b | a b c d | c b a: of a period of 2(n - 1) the second half runs backwards; n = 1 has a period of 1
+// d c b | a b c d | c b a: every other repetition of n - 1 places runs backwards
 template <class I, class N> DEVICE lc::Whole<I, N> mirror(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T last = T(n) - T(1);
     const T once = T(i) < T(0) ? neg(T(i)) : last - (T(i) - last);
     if (within(once, n)) return once;
-    const T at = lc::within_period(T(i), last + last + T(last == T(0)));
-    return at <= last ? at : last - (at - last);
+    const auto at = lc::repetition(T(i), last + T(last == T(0)));
+    return at.odd ? last - at.place : at.place;
 }
 // b c d | a b c d | a b c
 template <class I, class N> DEVICE lc::Whole<I, N> wrap(I i, N n) {
     using T = lc::Whole<I, N>;
     if (within(i, n)) return T(i);
     const T once = T(i) < T(0) ? T(i) + T(n) : T(i) - T(n);
-    return within(once, n) ? once : lc::within_period(T(i), T(n));
+    return within(once, n) ? once : lc::repetition(T(i), T(n)).place;
 }
 
 // ---- f16 and bf16 hold numbers; arithmetic on them is done in float ------------------------------------------
