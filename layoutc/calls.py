@@ -20,11 +20,13 @@ from layoutc.launches import launch_passes
 from layoutc.new_arrays import check_strides, new_array
 from layoutc.plan.nodes import Plan, Signature, Target
 from layoutc.plan.strategies.streamed import usual_steps
-from layoutc.repeated import Form, Ready, Repeated, form_of
+from layoutc.repeated import Form, Ready, Repeated, Stepped, form_of
 from layoutc.resolve.binding import bind_extents, check_call, check_steps, tensor_shape
 from layoutc.resolve.program import Kernel, Program, Schedule, Tensor
 from layoutc.stepping import Launches, Spare, Turns, copy_steps, plain, readable, twin
 from layoutc.workspaces import Rooms
+
+Shapes = tuple[tuple[int, ...], ...]
 
 MOST_FORMS = 256            # of arguments whose launches are remembered
 
@@ -39,7 +41,8 @@ class Caller:
     target: Target
     _texts: dict[tuple[Signature, int, Target], tuple[Plan, CudaSource]] = field(default_factory=dict, init=False)
     _modules: dict[tuple[Signature, int, str, int], Module] = field(default_factory=dict, init=False)
-    _repeated: dict[tuple[int, Form], Repeated] = field(default_factory=dict, init=False)
+    _repeated: dict[tuple[int, int, Form], Repeated] = field(default_factory=dict, init=False)  # by inputs, steps, form
+    _checked: dict[Shapes, tuple[dict[str, int], bool]] = field(default_factory=dict, init=False)   # see ``_bound``
     _extents: dict[Form, dict[str, int]] = field(default_factory=dict, init=False)  # of inputs that all lie on a GPU
     _spare: Spare = field(default_factory=Spare, init=False)
     _rooms: Rooms = field(default_factory=Rooms, init=False)
@@ -109,19 +112,14 @@ class Caller:
         given = form_of(values) if out is None and device != "cpu" else None
         if given is not None and given in self._extents:
             out = self._new_outputs(self._extents[given], True)
-        form = None if out is None or device == "cpu" or steps != 1 else form_of((*values, *out))
+        form = None if out is None or device == "cpu" or steps < 1 else form_of((*values, *out))
         if form is not None and out is not None:
-            known = self._repeated.get((len(values), form))
+            known = self._repeated.get((len(values), steps, form))
             if known is not None and known.launch((*values, *out), stream):
                 return tuple(out)
-        steps = check_steps(self.kernel, steps)
+        wanted = steps = check_steps(self.kernel, steps)
         inputs = self._inputs(values)
-        try:
-            extents = bind_extents(self.kernel, [a.shape for a in inputs])
-            read = check_call(self.kernel, extents)
-        except LayoutcError as error:
-            raise error.within(self.program.source) from None
-        far = read is not None and read.size >= NARROW
+        extents, far = self._bound(inputs)
         for tensor, array in zip(self.kernel.inputs, inputs, strict=True):
             check_strides(tensor, array, extents)
         where = choose_device(device, [*inputs, *(out or ())])
@@ -137,7 +135,7 @@ class Caller:
             ready = self._run_cuda(launches, inputs, outputs, extents, far, stream)
             if form is not None and ready is not None:
                 _forget(self._repeated)
-                self._repeated[len(values), form] = ready
+                self._repeated[len(values), wanted, form] = ready
         else:
             self._run_cpu(launches, inputs, outputs, extents, far, run)
         return outputs
@@ -150,6 +148,23 @@ class Caller:
             names = ", ".join(t.name for t in tensors) or "no tensors"
             raise refuse("argument-count", f"`{self.kernel.name}` takes {names}; {len(values)} were given")
         return [as_array(t, v) for t, v in zip(tensors, values, strict=True)]
+
+    def _bound(self, inputs: Sequence[Array]) -> tuple[dict[str, int], bool]:
+        """The extents by name, and whether subscripts need 64 bits; arrays of shapes known to be right are not asked.
+
+        Raises LayoutcError where a call with these shapes is not meant.
+        """
+        shapes = tuple([a.shape for a in inputs])
+        known = self._checked.get(shapes)
+        if known is None:
+            try:
+                extents = bind_extents(self.kernel, shapes)
+                read = check_call(self.kernel, extents)
+            except LayoutcError as error:
+                raise error.within(self.program.source) from None
+            _forget(self._checked)
+            known = self._checked[shapes] = extents, read is not None and read.size >= NARROW
+        return known
 
     def _outputs(
         self, extents: dict[str, int], out: Sequence[object] | None, inputs: list[Array]
@@ -202,9 +217,7 @@ class Caller:
                 if isinstance(output, np.ndarray):
                     output[...] = cupy.asnumpy(target)
             same = all(a is b for a, b in zip((*sent, *made), (*inputs, *outputs), strict=True))
-            if ready is None or len(launches) > 1 or not same:
-                return None
-            return Repeated.of(ready, (*sent, *made), len(sent))
+            return None if ready is None or not same else Repeated.of(ready, (*sent, *made), len(sent))
 
     def _run_cpu(
         self, launches: Launches, inputs: list[Array], outputs: tuple[Array, ...], extents: dict[str, int], far: bool,
@@ -226,15 +239,15 @@ class Caller:
     def _launch_all(
         self, device: str, launches: Launches, given: Sequence[Any], first: Sequence[Any], second: Sequence[Any],
         extents: dict[str, int], far: bool, inputs: list[Array], run: Run | None,
-    ) -> Ready | None:
-        """One launch after the other, each from what the one before wrote; what repeats the last one."""
+    ) -> Ready | Stepped | None:
+        """One launch after the other, each from what the one before wrote; what repeats them all."""
         turns = Turns.of(self.kernel, len(launches))
         known: dict[tuple[bool, bool, int], Ready | None] = {}
         ready: Ready | None = None
         for number, fused in enumerate(launches):
             sources = [readable(a) for a in turns.sources(number, given, first, second)]
             targets = turns.targets(number, first, second)
-            key = (number == 0, turns.is_second(number), fused)
+            key = (*turns.kind(number), fused)
             ready = known.get(key)
             if ready is not None:
                 ready((*sources, *targets))
@@ -244,7 +257,10 @@ class Caller:
                     target.forget()
             by_value = inputs if number == 0 else [plain(a) for a in sources]
             ready = known[key] = self._launch(device, (*sources, *targets), extents, far, by_value, run, fused)
-        return ready
+        every = {key: one for key, one in known.items() if one is not None}
+        if len(launches) == 1 or len(every) < len(known):
+            return ready
+        return Stepped(launches, turns, every, len(given), self._spare)
 
     def _launch(
         self, device: str, passed: Sequence[Array | Guarded], extents: dict[str, int], far: bool, given: list[Array],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from layoutc.arguments import WIDEST_ACCESS, byte_range
-from layoutc.backend.cuda import ReadyLaunch, as_stream, current_device
+from layoutc.backend.cuda import ReadyLaunch, as_stream, current_device, current_stream
+from layoutc.stepping import Launches, Spare, Turns
 from layoutc.workspaces import Need, Rooms
 
 Form = tuple[object, ...]
@@ -38,16 +39,40 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
+class Stepped:
+    """The launches of a call that makes several steps; those that differ by their addresses alone are one here."""
+
+    launches: Launches
+    turns: Turns
+    known: Mapping[tuple[bool, bool, int], Ready]       # as ``Turns.kind`` says
+    inputs: int                                         # how many of the arrays are read
+    spare: Spare
+
+    def __call__(self, arrays: Sequence[Any]) -> None:
+        """Launch with these arrays on CuPy's current stream; the second places are the last call's, if they fit."""
+        given, first = arrays[:self.inputs], arrays[self.inputs:]
+        turns, where = self.turns, (current_device(), current_stream())
+        second = self.spare.take(where, first)
+        passed: dict[tuple[bool, bool], tuple[Any, ...]] = {}
+        for number, fused in enumerate(self.launches):
+            kind = turns.kind(number)
+            if kind not in passed:
+                passed[kind] = (*turns.sources(number, given, first, second), *turns.targets(number, first, second))
+            self.known[*kind, fused](passed[kind])
+        self.spare.keep(where, second)
+
+
+@dataclass(frozen=True, slots=True)
 class Repeated:
     """The launches of a call of one form, ready but for the addresses."""
 
-    ready: Ready
+    ready: Ready | Stepped
     spans: tuple[tuple[int, int], ...]          # per array: its first byte and the one after its last, from its address
     inputs: int                                 # how many of the arrays are read
     device: int                                 # the GPU that the launches are for
 
     @classmethod
-    def of(cls, ready: Ready, arrays: Sequence[Any], inputs: int) -> Repeated:
+    def of(cls, ready: Ready | Stepped, arrays: Sequence[Any], inputs: int) -> Repeated:
         """From arrays of the form that it is for."""
         ranges = [(byte_range(a), a.data.ptr) for a in arrays]
         return cls(ready, tuple((low - at, high - at) for (low, high), at in ranges), inputs,

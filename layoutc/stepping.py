@@ -49,6 +49,10 @@ class Turns:
         """Whether a launch writes to the second places."""
         return (self.count - 1 - launch) % 2 == 1
 
+    def kind(self, launch: int) -> tuple[bool, bool]:
+        """Launches of one kind read and write at the same places: the first one, and whether it writes the second."""
+        return launch == 0, self.is_second(launch)
+
     def targets(self, launch: int, first: Sequence[T], second: Sequence[T]) -> list[T]:
         """Where a launch writes; an output that is not stepped has one place."""
         stepped = set(self.inputs.values()) if self.is_second(launch) else set()

@@ -117,6 +117,11 @@ def current_device() -> int:
     return int(_cupy().cuda.runtime.getDevice())
 
 
+def current_stream() -> int:
+    """The address of the stream that CuPy works in."""
+    return int(_cupy().cuda.get_current_stream().ptr)
+
+
 def current_arch() -> str:
     """The architecture of the GPU that CuPy works on, like ``sm_90``."""
     return f"sm_{_capability(current_device())}"
