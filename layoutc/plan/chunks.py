@@ -8,8 +8,9 @@ from functools import reduce
 from math import gcd
 
 from layoutc.index import Expr, Int, ceildiv, multiply, not_negative
-from layoutc.plan.halo import Env, as_index, children
+from layoutc.plan.halo import Env, as_index
 from layoutc.resolve.program import Binder, Const, Equation, Kernel, Read, Reduce, Schedule, Stage, Value
+from layoutc.resolve.trees import children
 
 TREES = ("any", "all", "count", "min", "max")   # the same in every order, whatever the type
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from layoutc.diagnostics import LayoutcError
-from layoutc.plan.halo import Axis, Footprint, children, footprints
+from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.refusal import refusal
 from layoutc.resolve.program import EdgeRule, Equation, Kernel, Program, Read, Schedule, Sides, Value
+from layoutc.resolve.trees import children
 
 MIRRORS = ("reflect", "mirror")
 

@@ -31,6 +31,7 @@ from layoutc.resolve.program import (
     Where,
 )
 from layoutc.resolve.ranges import Ranges
+from layoutc.resolve.trees import children
 from layoutc.resolve.types import BOOL, I64
 
 Env = Mapping[str, Expr]    # what stands for an index or an extent
@@ -165,34 +166,6 @@ def _of_extents(value: Call | Binary | Where, env: Env) -> Expr | None:
         case Binary("**"):
             return FunctionOf("power", (found[0], found[1]))
     return None
-
-
-def children(value: Value) -> tuple[Value, ...]:
-    """The values right below a value; subscripts and binder bounds too."""
-    match value:
-        case Const() | Index() | Extent():
-            return ()
-        case Read(_, indices):
-            return indices
-        case Unary(_, a) | Cast(a):
-            return (a,)
-        case Binary(_, a, b) | Compare(_, a, b) | Logic(_, a, b):
-            return (a, b)
-        case Where(a, b, c):
-            return (a, b, c)
-        case Call(_, arguments):
-            return arguments
-        case Reduce(_, binders, body):
-            return (*(v for b in binders for v in (b.low, b.high)), body)
-
-
-def parts(value: Value) -> Iterator[Value]:
-    """A value and everything in it, :func:`children` by children."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        yield value
-        waiting += children(value)
 
 
 @dataclass(frozen=True, slots=True)

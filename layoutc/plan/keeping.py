@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from layoutc.plan.halo import children
 from layoutc.plan.medians import SORTED_UP_TO
 from layoutc.plan.network import median_network
 from layoutc.resolve.program import Binary, Call, Cast, Const, Extent, Index, Read, Reduce, Stage, Value
+from layoutc.resolve.trees import children
 
 MEMORY = 2
 BARRIER = 8             # as many operations an output

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from layoutc.index import Expr, Int, Name, Select, multiply
@@ -68,6 +68,16 @@ def loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: 
     lowering.emit(Loop(unroll, "int" if known else "Index", name, low, high, tuple(steps)))
     lowering.names.release(name)
     lowering.limits.pop(name, None)
+
+
+@contextmanager
+def loops(lowering: Lowering, binders: Sequence[p.Binder], env: Mapping[str, Expr]) -> Iterator[dict[str, Expr]]:
+    """Loops over the ranges of several binders, one in the other, all written out."""
+    with ExitStack() as stack:
+        inner = dict(env)
+        for binder in binders:
+            inner = stack.enter_context(loop(lowering, binder, inner, True))
+        yield inner
 
 
 def _is_unrolled(lowering: Lowering, r: p.Reduce, binder: p.Binder) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every, not_negative
 from layoutc.plan.greatest import greatest
-from layoutc.plan.halo import Env, as_index, children, parts
+from layoutc.plan.halo import Env, as_index
 from layoutc.plan.loops import reduce_value
 from layoutc.plan.medians import median
 from layoutc.plan.names import Names
@@ -43,6 +43,7 @@ from layoutc.plan.values import (
 )
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve import program as p
+from layoutc.resolve.trees import children, parts
 from layoutc.resolve.types import I64
 
 if TYPE_CHECKING:

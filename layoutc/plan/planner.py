@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.index import Name
-from layoutc.plan.halo import as_index, children
+from layoutc.plan.halo import as_index
 from layoutc.plan.head import head
 from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
@@ -18,6 +18,7 @@ from layoutc.plan.strategies import choose
 from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.depth import deep_recursion
 from layoutc.resolve.program import Const, Kernel, Program, Reduce, Schedule, Stage, Value
+from layoutc.resolve.trees import children
 
 LONGEST = 2**48         # elements of any array
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from layoutc.index import Expr, Int, Name, names_in
 from layoutc.plan.chunks import CannotChunkError, binds
 from layoutc.plan.frame import Frame
-from layoutc.plan.halo import Env, children
+from layoutc.plan.halo import Env
 from layoutc.plan.reduce import Accumulator, accumulator
 from layoutc.plan.steps import Assign, Loop, Registers, Step, Steps, Variable
 from layoutc.plan.values import Element, Text
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Index, Reduce, Value
+from layoutc.resolve.trees import children
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from layoutc.plan.halo import children
 from layoutc.reference.bounded_functions import ULPS
 from layoutc.resolve.program import Binary, Call, Cast, Kernel, Reduce, Unary, Value
 from layoutc.resolve.same_bits import has_constant_ranges
+from layoutc.resolve.trees import children
 from layoutc.resolve.types import F32, compute_type
 
 

@@ -7,12 +7,11 @@ from math import prod
 from random import Random
 
 from layoutc.diagnostics import LayoutcError
-from layoutc.plan.halo import children
 from layoutc.plan.nodes import Pass, Plan
 from layoutc.reference.boxes import binder_ranges
 from layoutc.resolve.binding import check_call, tensor_shape
 from layoutc.resolve.program import Extent, Kernel, Reduce, Value
-from layoutc.resolve.trees import parts
+from layoutc.resolve.trees import children, parts
 
 SMALL = (0, 1, 2, 3, 4, 5, 7)
 MOST_TRIED = 150            # combinations looked at

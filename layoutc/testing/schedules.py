@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 from random import Random
 
-from layoutc.plan.halo import children, footprints
+from layoutc.plan.halo import footprints
 from layoutc.resolve.program import Const, Kernel, Reduce, Value
+from layoutc.resolve.trees import children
 
 TILE_SIZES = (1, 2, 3, 4, 5, 8, 16)
 LARGEST_TILE = 256          # outputs: the extents of a test are small

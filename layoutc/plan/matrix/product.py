@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from layoutc.index import Expr, Int, Name, names_in, terms, total
 from layoutc.plan.chunks import Chunk
-from layoutc.plan.halo import as_index, children
+from layoutc.plan.halo import as_index
 from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.program import (
     Binary,
@@ -28,6 +28,7 @@ from layoutc.resolve.program import (
     Value,
     Where,
 )
+from layoutc.resolve.trees import children
 from layoutc.resolve.types import BF16, F16, F32, I8, I32, U8, Type
 
 DEPTHS = {F16: 16, BF16: 16, I8: 32, U8: 32}        # elements of the sum that one instruction takes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.window.shape import columns_of
 
 PLANES, AHEAD = 128, 2
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps

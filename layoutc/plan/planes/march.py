@@ -7,47 +7,52 @@ from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 
-from layoutc.index import TRUE, Expr, Int, Name, compare, every
-from layoutc.layout import Layout
-from layoutc.plan.frame import Choice, Frame
+from layoutc.index import TRUE, Expr, Int, Name
+from layoutc.plan.frame import Choice
+from layoutc.plan.loading import emit_when
 from layoutc.plan.masks import masks_of
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Storage
-from layoutc.plan.ownership import by_layout
+from layoutc.plan.passing.led import Led
+from layoutc.plan.passing.owner import choice_of as owned
+from layoutc.plan.passing.state import Passing
+from layoutc.plan.passing.weights import moves
+from layoutc.plan.passing.widths import WARP
 from layoutc.plan.places import InParts, InRows
 from layoutc.plan.planes.parts import Part
-from layoutc.plan.planes.shape import WARP, Ring, Shape
-from layoutc.plan.reduce import Accumulator
-from layoutc.plan.steps import Assign, Loop, Step
+from layoutc.plan.planes.shape import Ring, Shape
+from layoutc.plan.steps import Loop, Step
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.values import Element, Text
-from layoutc.plan.window.owner import binders_of, mode_of
-from layoutc.resolve.program import Reduce
-
-MOST_VECTOR = 16            # elements an access, of the smallest type
 
 
-class March:
-    """A walk in the making."""
+class March(Passing):
+    """A walk through planes."""
+
+    made = "made"
+    pack = "pack"
 
     def __init__(self, work: Work, shape: Shape, names: Names, entry: str) -> None:
-        self.work, self.shape, self.names = work, shape, names
-        self.frame = Frame(work.kernel, choice_of(work, shape), work.signature, names, entry)
+        super().__init__(work, choice_of(work, shape), names, entry)
+        self.shape = shape
         self.arrays: dict[Part, str] = {}           # of registers
         self.rings: dict[Ring, str] = {}            # of shared memory
         self.own: dict[Ring, str] = {}              # where a thread's first output stands in a plane
         self.sources: dict[Ring, str] = {}          # array of where a thread's part of a plane lies
         self.there: dict[Ring, str] = {}            # array of whether it is there, where else there are zeros
-        self.inside: dict[Ring, str] = {}           # whether a block copies without a look at the rules
-        self.sums: dict[Reduce, Accumulator] = {}
-        self.turn = Name(names.take("turn"), 0)
-
-    # ---- places
+        self.inside_of: dict[Ring, str] = {}        # whether a block copies without a look at the rules
+        self.turn: Name = Name(names.take("turn"), 0)
 
     @property
-    def at(self) -> dict[str, Expr]:
-        """Where a thread's outputs begin."""
-        return self.frame.at
+    def led(self) -> tuple[Led, ...]:
+        """The reductions that planes are taken into."""
+        return self.shape.led
+
+    @property
+    def count(self) -> int:
+        """Outputs that a thread finishes in a turn."""
+        return self.shape.items.count
+
+    # ---- places
 
     def place(self, ring: Ring) -> InParts:
         """Where what is held of a tensor lies, as seen from the finished plane."""
@@ -55,43 +60,31 @@ class March:
         parts = [p for p in self.shape.parts if p.tensor == ring.tensor]
         rows = []
         for part in parts:
-            origin = tuple((self.at[a.index] if a.index else Int(0)) + a.low for a in part.axes)
+            origin = tuple((self.frame.at[a.index] if a.index else Int(0)) + a.low for a in part.axes)
             rows.append(InRows(self.arrays[part], origin, part.strides, source))
         extents = tuple(tuple(p.depth if n == p.walked else p.extent(n) for n in range(len(p.axes))) for p in parts)
         return InParts(tuple(rows), extents, source)
 
     @contextmanager
-    def over_items(self) -> Iterator[tuple[Expr, dict[str, Expr]]]:
-        """Loops over a thread's outputs of a plane: the number of each, and its place."""
+    def over_items(self, at: Mapping[str, Expr]) -> Iterator[tuple[Expr, dict[str, Expr]]]:
+        """Loops over the lines and the outputs of each."""
         items = self.shape.items
         line: Expr = Name(self.names.take("line"), 0, items.lines - 1) if items.lines > 1 else Int(0)
         item: Expr = Name("item", 0, items.columns - 1) if items.columns > 1 else Int(0)
-        at = {**self.at, items.beside: self.at[items.beside] + line, items.lined: self.at[items.lined] + item}
+        here = {**at, items.beside: at[items.beside] + line, items.lined: at[items.lined] + item}
         with self.frame.lowering.block() as body:
-            yield line * items.columns + item, at
+            yield line * items.columns + item, here
         self.frame.lowering.emit(*nested([(line, items.lines), (item, items.columns)], body))
         if items.lines > 1:
             self.names.release(str(line))
 
-    def valid(self, at: Mapping[str, Expr]) -> Expr:
-        """Whether there is an output at a place of a plane that is finished."""
-        tests = [compare("<", at[i], n) for i, n in zip(self.frame.indices, self.frame.counts, strict=True)
-                 if i in self.frame.indices[-2:]]
-        return every(t for t in tests if t != TRUE)
+    def where_valid(self, at: Mapping[str, Expr], body: list[Step]) -> None:
+        """A test only where something is read from memory at the output's own place."""
+        emit_when(self.frame, self.inside(at, self.frame.indices[-2:]) if self._reads_elsewhere() else TRUE, body)
 
-    def each(self, count: int, target: str, value: Text) -> Loop:
-        """A loop that gives elements of registers one value."""
-        name = self.names.take("k")
-        made = Loop(True, "int", name, Int(0), Int(count), (Assign(Element(target, Name(name)), value),))
-        self.names.release(name)
-        return made
-
-    def moved(self, array: str, count: int, by: int) -> Loop:
-        """The elements that stay, to their new places."""
-        name = self.names.take("k")
-        step = Assign(Element(array, Name(name)), Element(array, Name(name) + by))
-        self.names.release(name)
-        return Loop(True, "int", name, Int(0), Int(count), (step,))
+    def _reads_elsewhere(self) -> bool:
+        held = {r.tensor for r in self.shape.rings} | {w.tensor for w in self.shape.weights}
+        return any(t not in held and moves(f) for t, f in self.shape.found.items())
 
 
 def nested(counters: list[tuple[Expr, int]], body: list[Step]) -> list[Step]:
@@ -110,11 +103,7 @@ def choice_of(work: Work, shape: Shape) -> Choice:
     walked, beside, lined = (step[i] for i in indices[-3:])
     threads = [(WARP, knobs.columns * lined), (knobs.warps, knobs.lines * beside)]
     items = [(knobs.columns, lined), (knobs.lines, beside), (knobs.planes, walked)]
-    layout = Layout((mode_of(threads, 0), mode_of(items, 0)), (mode_of(threads, 1), mode_of(items, 1)))
-    owner = replace(by_layout(tile, layout), vector=knobs.columns)
-    vector = knobs.most_vector or MOST_VECTOR
-    return Choice(work.equations, tile, owner, shape.weights, tuple(shape.found.values()), vector,
-                  frozenset(binders_of(work.kernel)))
+    return owned(work, tile, threads, items, shape.weights, shape.found, knobs.most_vector)
 
 
 def with_rings(made: Pass, work: Work, shape: Shape) -> Pass:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from layoutc.plan.halo import Accesses, Axis, boxes_around
+from layoutc.plan.passing.led import Led, without
+from layoutc.plan.passing.widths import in_vectors
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.window.bands import in_vectors, without
-from layoutc.plan.window.led import Led
 from layoutc.resolve.types import Type
 
 Axes = tuple[Axis, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot
 from layoutc.plan.loading import emit_when
 from layoutc.plan.planes.march import March, nested
-from layoutc.plan.steps import Assign, Do, Either, Loop, Step, Variable
+from layoutc.plan.steps import Assign, Do, Either, Loop, Step
 from layoutc.plan.values import Element, Function, Operation, c_type
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Equation
@@ -15,7 +15,7 @@ def put(march: March, equation: Equation, made: str) -> None:
     """Line after line."""
     frame, items = march.frame, march.shape.items
     line: Expr = Name(march.names.take("line"), 0, items.lines - 1) if items.lines > 1 else Int(0)
-    at = {**march.at, items.beside: march.at[items.beside] + line}
+    at = {**march.frame.at, items.beside: march.frame.at[items.beside] + line}
     with frame.lowering.block() as body:
         _put_line(march, equation, made, line * items.columns, at)
     n = frame.counts[frame.indices.index(items.beside)]
@@ -55,14 +55,9 @@ def _whole(
     march: March, equation: Equation, made: str, first: Expr, at: dict[str, Expr], vector: int
 ) -> list[Step]:
     frame = march.frame
-    place, type = frame.place_of(equation.output), c_type(frame.output(equation).type)
-    name, k = march.names.take("pack"), march.names.take("k")
-    pack = f"Pack<{type}, {vector}>"
-    position = dot((at[i] for i in frame.indices), place.strides)
-    steps: list[Step] = [
-        Variable(pack, name, Function(pack, ())),
-        Loop(True, "int", k, Int(0), Int(vector), (Assign(Element(name, Name(k)), Element(made, first + Name(k))),)),
-        Do(Function("store", (Operation("+", Held(place.array), position), Held(name))))]
-    march.names.release(name)
-    march.names.release(k)
+    place = frame.place_of(equation.output)
+    target = Operation("+", Held(place.array), dot((at[i] for i in frame.indices), place.strides))
+    type = c_type(frame.output(equation).type)
+    with frame.lowering.block() as steps, march.packed(type, made, first, vector) as pack:
+        frame.lowering.emit(Do(Function("store", (target, Held(pack)))))
     return steps

@@ -8,15 +8,14 @@ from math import prod
 
 from layoutc.plan.halo import Footprint
 from layoutc.plan.nodes import Storage
+from layoutc.plan.passing.led import Led, led_reductions
+from layoutc.plan.passing.weights import weights_of
+from layoutc.plan.passing.widths import WARP, in_vectors, words_of
 from layoutc.plan.planes.parts import Axes, Items, Part, extent_of, parts_of, union
 from layoutc.plan.reach import grown
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.window.bands import in_vectors
-from layoutc.plan.window.led import Led, led_reductions
-from layoutc.plan.window.shape import weights_of
-from layoutc.resolve.types import Type, compute_type
+from layoutc.resolve.types import Type
 
-WARP = 32
 MOST_HELD = 132         # registers of 32 bits that outlive a plane
 
 
@@ -111,11 +110,6 @@ class Shape:
         words = sum(p.held * words_of(p.type) for p in self.parts if p.depth > 1)
         words += sum(one.rows * self.items.count * words_of(one.reduce.type) for one in self.led)
         return words + sum(prod(s.extents) * words_of(s.type) for s in self.weights if s.where == "registers")
-
-
-def words_of(type: Type) -> int:
-    """Registers of 32 bits that hold an element."""
-    return max(compute_type(type).bytes // 4, 1)
 
 
 def shape_of(work: Work, knobs: Knobs) -> Shape | str:

@@ -45,7 +45,7 @@ def declare_sources(march: March) -> None:
             march.there[ring] = march.names.take(f"{array}_there")
             frame.lowering.emit(Registers("bool", march.there[ring], rounds))
         _rounds(march, ring, Int(0), partial(_source, march, ring), asked=True)
-        march.inside[ring] = frame.lowering.let("bool", f"{array}_inside", _inside(march, ring))
+        march.inside_of[ring] = frame.lowering.let("bool", f"{array}_inside", _inside(march, ring))
 
 
 def _inside(march: March, ring: Ring) -> Text:
@@ -108,7 +108,7 @@ def _send(march: March, ring: Ring, number: Expr) -> None:
         _rounds(march, ring, plane, fewer if ring in march.there else whole, asked=False)
     with frame.lowering.block() as folded:
         _rounds(march, ring, plane, by_rule, asked=True, unrolled=False)
-    test: Text = Variable(march.inside[ring])
+    test: Text = Variable(march.inside_of[ring])
     test = test if ring in march.there else Operation("&&", test, there)
     frame.lowering.emit(Either(test, tuple(straight), tuple(folded)))
     march.names.release(name)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from layoutc.layout import Layout
+from layoutc.plan.passing.widths import WARP, columns_of
 from layoutc.plan.planes.choose import chosen_knobs
-from layoutc.plan.planes.shape import WARP, Knobs, Shape, shape_of
+from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.refusal import refusal
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.window.shape import columns_of
 from layoutc.resolve.program import Schedule
 
 

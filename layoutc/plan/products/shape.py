@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from layoutc.index import Expr, Int, Name, names_in, terms
-from layoutc.plan.halo import as_index, children
+from layoutc.plan.halo import as_index
 from layoutc.resolve.program import Binary as Operation
 from layoutc.resolve.program import Cast, Equation, Index, Kernel, Read, Reduce, Value
 from layoutc.resolve.sharing import over_extents, shares_terms
+from layoutc.resolve.trees import children
 from layoutc.resolve.types import Type
 
 BYTES = (4, 8)          # of the elements of a factor: what one copy in the background may move alone

@@ -9,12 +9,13 @@ from math import prod
 from layoutc.index import Expr, Name, names_in, terms
 from layoutc.plan.cost import cost_of, nominal_along, nominal_outputs
 from layoutc.plan.halo import Env
-from layoutc.plan.reductions.found import Found, find, replaced
+from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, bound, plain_reads
 from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.program import Const, Kernel, Schedule
 from layoutc.resolve.sharing import shares_terms, slides
+from layoutc.resolve.trees import replaced
 from layoutc.resolve.types import BOOL
 
 ACCESS_BYTES = 16
@@ -77,8 +78,8 @@ def without_reductions(work: Work) -> Kernel:
     made = {f.reduce: Const(False if f.reduce.type == BOOL else 0, f.reduce.type)
             for f in find(work.kernel, work.equations, spec_names(work))}
     return replace(
-        work.kernel, stages=tuple(replace(s, value=replaced(s.value, made)) for s in work.kernel.stages),
-        equations=tuple(replace(e, value=replaced(e.value, made)) for e in work.kernel.equations))
+        work.kernel, stages=tuple(replace(s, value=replaced(s.value, made.get)) for s in work.kernel.stages),
+        equations=tuple(replace(e, value=replaced(e.value, made.get)) for e in work.kernel.equations))
 
 
 def _told(schedule: Schedule | None) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from layoutc.index import Expr, Name, names_in
-from layoutc.plan.halo import Env, as_index, children
+from layoutc.plan.halo import Env, as_index
 from layoutc.resolve.program import Equation, Kernel, Read, Reduce, Value
 from layoutc.resolve.sharing import free_indices, over_extents
+from layoutc.resolve.trees import children
 
 Key = tuple[Reduce, tuple[tuple[str, Expr], ...]]
 
@@ -89,19 +90,3 @@ class _Finder:
             return level
         self.found[key] = Found(reduce, key[1], level)
         return level + 1
-
-
-def replaced(value: Value, made: Mapping[Reduce, Value]) -> Value:
-    """A value in which other values stand for some reductions."""
-    from dataclasses import fields, is_dataclass, replace
-
-    if isinstance(value, Reduce) and value in made:
-        return made[value]
-    changes: dict[str, object] = {}
-    for f in fields(value):
-        part = getattr(value, f.name)
-        if isinstance(part, tuple) and f.name in ("indices", "arguments"):
-            changes[f.name] = tuple(replaced(v, made) for v in part)
-        elif is_dataclass(part) and f.name in ("left", "right", "operand", "test", "yes", "no", "body"):
-            changes[f.name] = replaced(part, made)  # type: ignore[arg-type]
-    return replace(value, **changes) if changes else value  # type: ignore[arg-type]

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutc.index import Call, Expr, Int, Name, not_negative, terms
-from layoutc.plan.halo import Env, as_index, children
+from layoutc.plan.halo import Env, as_index
 from layoutc.plan.reductions.course import Digit
 from layoutc.plan.reductions.found import Found
 from layoutc.resolve.program import Binder, Const, Kernel, Read, Reduce, Value
+from layoutc.resolve.trees import children
 
 INNER_POINTS = 64       # of constant ranges, which each thread walks by itself
 

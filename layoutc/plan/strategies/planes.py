@@ -10,53 +10,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Self
 
 from layoutc.plan.cost import busy, nominal_outputs
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
+from layoutc.plan.passing.length import UNKNOWN_RANGE
 from layoutc.plan.planes.choose import chosen_shape
 from layoutc.plan.planes.parts import covers, taken_anew
 from layoutc.plan.planes.shape import Shape
 from layoutc.plan.planes.text import write_march
 from layoutc.plan.planes.told import told_shape
 from layoutc.plan.strategies.nodes import Made, Work
-from layoutc.plan.window.length import UNKNOWN_RANGE
-
-NAME = "planes"
+from layoutc.plan.strategies.walked import Walked
 
 
 @dataclass(frozen=True, slots=True)
-class Planes:
+class Planes(Walked[Shape]):
     """A walk through planes."""
 
-    work: Work
-    shape: Shape
-    cost: float
+    @staticmethod
+    def shaped(work: Work) -> Shape | str:
+        """Where neighbours in three directions are read: as the schedule asks for it, or all left open."""
+        return told_shape(work, work.schedule) if work.schedule is not None else chosen_shape(work)
 
-    @classmethod
-    def try_plan(cls, work: Work) -> Self | Refusal:
-        """A walk where neighbours in three directions are read: as the schedule asks for it, or all left open.
+    @staticmethod
+    def priced(work: Work, shape: Shape) -> float:
+        """Bytes of planes with their halos, those at the ends of a walk taken twice, and what threads take of them."""
+        outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
+        planes = shape.knobs.planes
+        bytes = sum(r.plane * r.type.bytes * (planes + r.high - r.low) / planes for r in shape.rings)
+        taken = sum(taken_anew(p, covers(shape.parts, p)) * p.type.bytes for p in shape.parts)
+        types = {t.name: t.type for t in work.kernel.inputs}
+        held = {r.tensor for r in shape.rings} | {w.tensor for w in shape.weights}
+        others = sum((f.reads or UNKNOWN_RANGE) * types[t].bytes for t, f in shape.found.items() if t not in held)
+        return outputs * (bytes / prod(shape.tile[-2:]) + taken / shape.items.count + others) / busy(outputs)
 
-        Raises LayoutcError where the schedule's walk would take more shared memory than its budget.
-        """
-        shape = told_shape(work, work.schedule) if work.schedule is not None else chosen_shape(work)
-        if isinstance(shape, str):
-            return Refusal(NAME, shape)
-        return cls(work, shape, cost_of(work, shape))
-
-    def plan(self, names: Names, entry: str) -> Made:
-        """The pass under its name in the text."""
-        return write_march(self.work, self.shape, names.copy(), entry)
-
-
-def cost_of(work: Work, shape: Shape) -> float:
-    """Bytes of every plane with its halo, those at the ends of a walk taken twice, and what threads take of them."""
-    outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
-    planes = shape.knobs.planes
-    bytes = sum(r.plane * r.type.bytes * (planes + r.high - r.low) / planes for r in shape.rings)
-    taken = sum(taken_anew(p, covers(shape.parts, p)) * p.type.bytes for p in shape.parts)
-    types = {t.name: t.type for t in work.kernel.inputs}
-    held = {r.tensor for r in shape.rings} | {w.tensor for w in shape.weights}
-    others = sum((f.reads or UNKNOWN_RANGE) * types[t].bytes for t, f in shape.found.items() if t not in held)
-    return outputs * (bytes / prod(shape.tile[-2:]) + taken / shape.items.count + others) / busy(outputs)
+    @staticmethod
+    def written(work: Work, shape: Shape, names: Names, entry: str) -> Made:
+        """The walk through planes."""
+        return write_march(work, shape, names, entry)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from layoutc.plan.halo import footprints
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
+from layoutc.plan.passing.length import operations
+from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, columns_of
 from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_staged
-from layoutc.plan.window.length import operations
-from layoutc.plan.window.shape import ACCESS_BYTES, WARP, Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.shape import Knobs, Shape, shape_of
 from layoutc.plan.window.staged import bytes_of_block, write_staged
 from layoutc.resolve.types import compute_type
 
-NAME = "staged"
 ROWS = 8                # of a thread, whose text is written out
 SHORT = 4               # rows of a window that a walk takes at once
 WARPS = (8, 4)          # of a block, one above the other
@@ -24,42 +23,37 @@ LONGEST_TEXT = 4000     # operations of a walk that is written out
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Walked[Shape]):
     """A walk over rows that a block made before."""
 
-    work: Work
-    shape: Shape
-    cost: float
-
-    @classmethod
-    def try_plan(cls, work: Work) -> Self | Refusal:
+    @staticmethod
+    def shaped(work: Work) -> Shape | str:
         """A walk, where all is left open and outputs read long windows of one let that reads one tensor's rows."""
-        shape = _shape(work)
-        if isinstance(shape, str):
-            return Refusal(NAME, shape)
-        return cls(work, shape, cost_of_staged(work, shape))
+        if work.schedule is not None:
+            return "the schedule has another form"
+        if len(work.indices) < 2:
+            return "there is no index along which rows follow each other"
+        why = "no block's rows fit into shared memory"
+        for warps in WARPS:
+            made = shape_of(work, work.indices[-2], Knobs(columns_of(work), ROWS, WARP, warps))
+            if isinstance(made, str):
+                return made
+            problem = _problem(work, made)
+            if problem:
+                return problem
+            if bytes_of_block(made) <= min(MOST_SHARED, work.target.shared_bytes):
+                return made
+        return why
 
-    def plan(self, names: Names, entry: str) -> Made:
-        """The pass under its name in the text."""
-        return write_staged(self.work, self.shape, names.copy(), entry)
+    @staticmethod
+    def priced(work: Work, shape: Shape) -> float:
+        """Of its bytes, and of what is made."""
+        return cost_of_staged(work, shape)
 
-
-def _shape(work: Work) -> Shape | str:
-    if work.schedule is not None:
-        return "the schedule has another form"
-    if len(work.indices) < 2:
-        return "there is no index along which rows follow each other"
-    why = "no block's rows fit into shared memory"
-    for warps in WARPS:
-        made = shape_of(work, work.indices[-2], Knobs(columns_of(work), ROWS, WARP, warps))
-        if isinstance(made, str):
-            return made
-        problem = _problem(work, made)
-        if problem:
-            return problem
-        if bytes_of_block(made) <= min(MOST_SHARED, work.target.shared_bytes):
-            return made
-    return why
+    @staticmethod
+    def written(work: Work, shape: Shape, names: Names, entry: str) -> Made:
+        """The rows and the walk over them."""
+        return write_staged(work, shape, names, entry)
 
 
 def _problem(work: Work, shape: Shape) -> str:

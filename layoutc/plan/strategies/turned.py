@@ -7,17 +7,16 @@ output's. Lanes stand so that both sides move whole sectors. Transposes, and rec
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
+from layoutc.plan.passing.widths import WARP, columns_of
 from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_walk
-from layoutc.plan.window.shape import WARP, Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.shape import Knobs, Shape, shape_of
 from layoutc.plan.window.walk import write_walk
 from layoutc.resolve.program import Const
 
-NAME = "turned"
 LANES, SIDE = 4, 16         # of a warp along the last index; threads of a block along both
 THREADS = 128
 MOST_FIELDS = 16            # of a record that one thread reads
@@ -25,37 +24,32 @@ BLOCK_BYTES = 64            # of a thread's block of records
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class Turned(Walked[Shape]):
     """A walk whose rows are taken at once."""
 
-    work: Work
-    shape: Shape
-    cost: float
-
-    @classmethod
-    def try_plan(cls, work: Work) -> Self | Refusal:
+    @staticmethod
+    def shaped(work: Work) -> Shape | str:
         """A block of outputs, where some tensor's last axis follows another index than the outputs' last."""
-        shape = _shape(work)
-        if isinstance(shape, str):
-            return Refusal(NAME, shape)
-        return cls(work, shape, cost_of_walk(work, shape))
+        if work.schedule is not None:
+            return "the schedule has another form"
+        why = "every tensor lies along the outputs' last index"
+        for walked in reversed(work.indices[:-1]):
+            made = shape_of(work, walked, _knobs(work, walked))
+            if isinstance(made, str):
+                why = made
+            elif any(b.turned for b in made.bands):
+                return _exchanged(work, made) or made
+        return why
 
-    def plan(self, names: Names, entry: str) -> Made:
-        """The pass under its name in the text."""
-        return write_walk(self.work, self.shape, names.copy(), entry)
+    @staticmethod
+    def priced(work: Work, shape: Shape) -> float:
+        """Of its bytes."""
+        return cost_of_walk(work, shape)
 
-
-def _shape(work: Work) -> Shape | str:
-    if work.schedule is not None:
-        return "the schedule has another form"
-    why = "every tensor lies along the outputs' last index"
-    for walked in reversed(work.indices[:-1]):
-        made = shape_of(work, walked, _knobs(work, walked))
-        if isinstance(made, str):
-            why = made
-        elif any(b.turned for b in made.bands):
-            return _exchanged(work, made) or made
-    return why
+    @staticmethod
+    def written(work: Work, shape: Shape, names: Names, entry: str) -> Made:
+        """The walk."""
+        return write_walk(work, shape, names, entry)
 
 
 def _exchanged(work: Work, shape: Shape) -> Shape | None:

@@ -8,19 +8,18 @@ their way in shared memory, which ``march i`` with ``stage x in shared`` asks fo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
+from layoutc.plan.passing.length import operations
+from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, columns_of
 from layoutc.plan.staging import spread
 from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_walk
-from layoutc.plan.window.length import operations
-from layoutc.plan.window.shape import ACCESS_BYTES, WARP, Knobs, Shape, columns_of, shape_of
+from layoutc.plan.window.shape import Knobs, Shape, shape_of
 from layoutc.plan.window.told import told_shape
 from layoutc.plan.window.walk import write_walk
 
-NAME = "window"
 THREADS = 128
 LONGEST_TEXT = 4000         # operations of a walk that is written out: what the instruction cache holds
 LONG_TEXT = 2500            # from which only the first and last turns are written out
@@ -31,31 +30,27 @@ ARITHMETIC = 150            # operations an output, from which arithmetic is all
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Window(Walked[Shape]):
     """A walk."""
 
-    work: Work
-    shape: Shape
-    cost: float
-
-    @classmethod
-    def try_plan(cls, work: Work) -> Self | Refusal:
-        """A walk, where the schedule asks for one, or leaves all open and neighbours read rows in common.
-
-        Raises LayoutcError where a march cannot be honoured.
-        """
+    @staticmethod
+    def shaped(work: Work) -> Shape | str:
+        """Where the schedule asks for a walk, or leaves all open and neighbours read rows in common."""
         march = work.schedule.march if work.schedule is not None else None
-        shape = told_shape(work, march) if march is not None and march in work.indices else _shape(work)
-        if isinstance(shape, str):
-            return Refusal(NAME, shape)
-        return cls(work, shape, cost_of_walk(work, shape))
+        return told_shape(work, march) if march is not None and march in work.indices else _chosen(work)
 
-    def plan(self, names: Names, entry: str) -> Made:
-        """The pass under its name in the text."""
-        return write_walk(self.work, self.shape, names.copy(), entry)
+    @staticmethod
+    def priced(work: Work, shape: Shape) -> float:
+        """Of its bytes and its arithmetic."""
+        return cost_of_walk(work, shape)
+
+    @staticmethod
+    def written(work: Work, shape: Shape, names: Names, entry: str) -> Made:
+        """The walk."""
+        return write_walk(work, shape, names, entry)
 
 
-def _shape(work: Work) -> Shape | str:
+def _chosen(work: Work) -> Shape | str:
     """The walk that the compiler chooses, or why there is none; the sizes are those that were fastest on an H200."""
     if work.schedule is not None:
         return "the schedule has another form"

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from layoutc.index import Expr, Int, Name
 from layoutc.plan.frame import Frame
 from layoutc.plan.fusing import Fusing, kinds
-from layoutc.plan.halo import children
 from layoutc.plan.places import InGlobal
 from layoutc.plan.steps import Assign, Let, Loop, Step
 from layoutc.plan.stream.shape import WARP, Shape
 from layoutc.plan.values import Element, Variable
 from layoutc.resolve.program import Equation, Index, Kernel, Read, Tensor, Value
+from layoutc.resolve.trees import children
 
 INTERIOR = Name("interior", 0, 1)
 

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
 from layoutc.plan.halo import Axis, Footprint, footprints
+from layoutc.plan.passing.led import Led, without
 from layoutc.plan.reach import union
-from layoutc.plan.window.led import Led
 from layoutc.resolve.program import (
-    Binary,
-    Call,
-    Cast,
-    Compare,
-    Const,
     Equation,
     Kernel,
-    Logic,
-    Reduce,
     Stage,
-    Unary,
-    Value,
-    Where,
 )
 from layoutc.resolve.types import Type
 
@@ -146,35 +135,3 @@ def _seen_from(newest: Footprint, stage: Stage, inner: Footprint, walked: str | 
         low = o.high if o.index == walked else o.low
         axes.append(Axis(o.index, a.scale * o.scale, a.scale * low + a.low, a.scale * o.high + a.high))
     return replace(inner, axes=tuple(axes))
-
-
-def without(value: Value, gone: frozenset[Reduce]) -> Value:
-    """The value with numbers in place of some of its reductions."""
-    if not gone:
-        return value
-    if isinstance(value, Reduce):
-        return Const(0, value.type) if value in gone else value
-    return rebuilt(value, lambda child: without(child, gone))
-
-
-def rebuilt(value: Value, f: Callable[[Value], Value]) -> Value:
-    """The value with each of its operands changed; subscripts and reductions stay."""
-    match value:
-        case Unary(_, a):
-            return replace(value, operand=f(a))
-        case Cast(a):
-            return replace(value, operand=f(a))
-        case Binary(_, a, b) | Compare(_, a, b) | Logic(_, a, b):
-            return replace(value, left=f(a), right=f(b))
-        case Where(a, b, c):
-            return replace(value, test=f(a), yes=f(b), no=f(c))
-        case Call(_, arguments):
-            return replace(value, arguments=tuple(map(f, arguments)))
-    return value
-
-
-def in_vectors(axis: Axis, columns: int, vector: int) -> Axis:
-    """The axis widened so that a row begins and ends at whole vectors."""
-    low = axis.low // vector * vector
-    width = -(-(axis.extent(columns) + axis.low - low) // vector) * vector
-    return replace(axis, low=low, high=low + width - 1 - axis.scale * (columns - 1))

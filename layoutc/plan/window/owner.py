@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from layoutc.layout import Layout
 from layoutc.plan.frame import Choice
-from layoutc.plan.halo import children
 from layoutc.plan.masks import masks_of
 from layoutc.plan.nodes import Pass, Ring, Storage
-from layoutc.plan.ownership import by_layout
+from layoutc.plan.passing.owner import choice_of as owned
 from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.shape import Shape, lines_of, rows_of
-from layoutc.resolve.program import Equation, Kernel, Reduce, Value
-
-MOST_VECTOR = 16            # elements an access, of the smallest type
+from layoutc.resolve.program import Equation, Kernel
 
 
 def choice_of(work: Work, shape: Shape) -> Choice:
@@ -30,29 +26,7 @@ def choice_of(work: Work, shape: Shape) -> Choice:
                (shape.widths, knobs.across // shape.widths * knobs.columns * lined),
                (knobs.beside if shape.beside else 1, beside), (knobs.down // under, under * knobs.rows * walked)]
     items = [(knobs.columns, lined), (knobs.rows, walked)]
-    layout = Layout((mode_of(threads, 0), mode_of(items, 0)), (mode_of(threads, 1), mode_of(items, 1)))
-    owner = replace(by_layout(tile, layout), vector=knobs.columns)
-    vector = knobs.most_vector or MOST_VECTOR
-    return Choice(work.equations, tile, owner, shape.weights, tuple(shape.found.values()), vector,
-                  frozenset(binders_of(work.kernel)))
-
-
-def mode_of(leaves: list[tuple[int, int]], part: int) -> int | tuple[int, ...]:
-    """The shapes (0) or strides (1) of a mode without its leaves of extent 1."""
-    kept = [leaf[part] for leaf in leaves if leaf[0] > 1]
-    return tuple(kept) if len(kept) > 1 else kept[0] if kept else 1 - part
-
-
-def binders_of(kernel: Kernel) -> set[str]:
-    """Every reduction index: what is held in registers is read at places known when the text is compiled."""
-    found: set[str] = set()
-    waiting: list[Value] = [*(e.value for e in kernel.equations), *(s.value for s in kernel.stages)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Reduce):
-            found |= {b.name for b in value.binders}
-        waiting += children(value)
-    return found
+    return owned(work, tile, threads, items, shape.weights, shape.found, knobs.most_vector)
 
 
 def with_bands(made: Pass, kernel: Kernel, equations: tuple[Equation, ...], shape: Shape) -> Pass:

@@ -28,8 +28,7 @@ def store_row(walk: Walk, equation: Equation, row: str, packed: bool = False) ->
     lies = walk.shape.lined == frame.indices[-1]        # columns are neighbours in memory
     vector = min(walk.columns & -walk.columns, frame.vector_of(equation.output)) if lies else 1
     place = frame.place_of(equation.output)
-    with frame.lowering.block() as singles, walk.over_columns() as item:
-        at = walk.moved_by(item, frame.at)
+    with frame.lowering.block() as singles, walk.over_items(frame.at) as (item, at):
         target = Element(place.array, dot((at[i] for i in frame.indices), place.strides))
         inside = walk.valid(at)
         single: tuple[Step, ...] = (Assign(target, Element(row, item)),)

@@ -8,19 +8,15 @@ from math import prod
 
 from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.nodes import Storage
+from layoutc.plan.passing.led import Led, led_reductions
+from layoutc.plan.passing.weights import moves, weights_of
+from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, in_vectors, words_of
 from layoutc.plan.reach import grown
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.window.bands import MOST_HELD, Band, in_vectors, is_band, read_directly
-from layoutc.plan.window.led import Led, led_reductions
+from layoutc.plan.window.bands import MOST_HELD, Band, is_band, read_directly
 from layoutc.resolve.program import Stage
-from layoutc.resolve.types import compute_type
 
-WARP = 32
-MOST_COLUMNS = 8            # outputs side by side, of narrow types
-ACCESS_BYTES = 16
 KEPT_FROM = 2               # evaluations an output from which a let's rows are held
-MOST_WEIGHTS = 64           # elements of all small tensors that a thread holds
-MOST_SHARED = 8192          # bytes of a small tensor that the block shares
 MOST_REGISTERS = 200        # of 32 bits, a thread
 
 
@@ -117,9 +113,9 @@ class Shape:
     @property
     def registers(self) -> int:
         """Of 32 bits, that hold what outlives a statement."""
-        words = sum(b.held * _words(b.type) for b in self.bands)
-        words += sum(r.rows * self.knobs.columns * _words(r.reduce.type) for r in self.led)
-        return words + sum(prod(s.extents) * _words(s.type) for s in self.weights if s.where == "registers")
+        words = sum(b.held * words_of(b.type) for b in self.bands)
+        words += sum(r.rows * self.knobs.columns * words_of(r.reduce.type) for r in self.led)
+        return words + sum(prod(s.extents) * words_of(s.type) for s in self.weights if s.where == "registers")
 
 
 def lines_of(shape: Shape, band: Band) -> tuple[int, ...]:
@@ -142,17 +138,6 @@ def rows_of(band: Band) -> int:
 def lined_of(indices: tuple[str, ...], walked: str | None) -> str | None:
     """The last index that is not walked."""
     return next((i for i in reversed(indices) if i != walked), None)
-
-
-def _words(type: object) -> int:
-    return max(compute_type(type).bytes // 4, 1)  # type: ignore[arg-type]
-
-
-def columns_of(work: Work) -> int:
-    """Outputs side by side that fill an access of the widest output."""
-    outputs = {e.output for e in work.equations}
-    widest = max(t.type.bytes for t in work.kernel.outputs if t.name in outputs)
-    return max(1, min(ACCESS_BYTES // widest, MOST_COLUMNS))
 
 
 def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
@@ -179,7 +164,7 @@ def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
     if lost and (led or kept):
         return f"a thread would hold too much of `{min(lost)}`"
     weights = weights_of(work, total, rows)
-    apart = any(t not in rows - lost and t not in {w.tensor for w in weights} and _moves(f) for t, f in total.items())
+    apart = any(t not in rows - lost and t not in {w.tensor for w in weights} and moves(f) for t, f in total.items())
     delay = max((b.high - b.taken_from for b in bands if b.walked is not None), default=0)
     ringed = any(_can_ring(b, knobs) for b in bands) and knobs.ring > 0
     ahead = knobs.ahead if walked is not None and not ringed else 0
@@ -200,10 +185,6 @@ def _can_ring(band: Band, knobs: Knobs) -> bool:
 
 def _in_order(work: Work, rows: frozenset[str]) -> list[str]:
     return [t for t in (*(t.name for t in work.kernel.inputs), *(s.name for s in work.kernel.stages)) if t in rows]
-
-
-def _moves(found: Footprint) -> bool:
-    return found.axes is None or any(a.index is not None for a in found.axes)
 
 
 def _band(
@@ -228,22 +209,6 @@ def _band(
     return Band(tensor, types[tensor], tensor in lets, axes, number, low, lined, knobs.columns, vector)
 
 
-def weights_of(work: Work, total: Mapping[str, Footprint], rows: frozenset[str]) -> tuple[Storage, ...]:
-    """Small tensors that no index moves: in registers as far as there is room, else the block shares them."""
-    out: list[Storage] = []
-    room = MOST_WEIGHTS
-    for t in work.kernel.inputs:
-        found = total.get(t.name)
-        if found is None or not found.axes or t.name in rows or _moves(found) or not found.certain:
-            continue
-        extents = tuple(a.high - a.low + 1 for a in found.axes)
-        where = "registers" if prod(extents) <= room else "shared"
-        room -= prod(extents) if where == "registers" else 0
-        if prod(extents) * t.type.bytes <= MOST_SHARED:
-            out.append(Storage(t.name, where, t.type, extents, found.axes))
-    return tuple(out)
-
-
 def _kept_lets(work: Work, walked: str | None, lined: str | None) -> tuple[Stage, ...]:
     """Lets whose rows are worth holding: read several times, and made from rows and small tensors alone."""
     chosen: list[Stage] = []
@@ -260,7 +225,7 @@ def _kept_lets(work: Work, walked: str | None, lined: str | None) -> tuple[Stage
             continue
         own = [next((i for i, a in zip(stage.indices, found.axes or (), strict=True) if a.index == index), None)
                for index in (walked, lined)]
-        rows = all(t in inputs | names and f.axes is not None and (not _moves(f) or is_band(f, own[0], own[1]))
+        rows = all(t in inputs | names and f.axes is not None and (not moves(f) or is_band(f, own[0], own[1]))
                    for t, f in inner.items())
         if rows and any(f.reads >= KEPT_FROM for f in inner.values()):
             chosen.append(stage)

@@ -11,6 +11,8 @@ from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import fill_registers
 from layoutc.plan.cost import SECTOR
 from layoutc.plan.names import Names
+from layoutc.plan.passing.sums import declare_sums
+from layoutc.plan.passing.widths import WARP
 from layoutc.plan.steps import (
     Barrier,
     Blank,
@@ -29,12 +31,11 @@ from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Function, Operation, Variable, memory_type, register_type
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.owner import with_staged
-from layoutc.plan.window.shape import WARP, Shape, lines_of
+from layoutc.plan.window.shape import Shape, lines_of
 from layoutc.plan.window.start import farthest, interior_tests
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_by_rule, vector_of_row
-from layoutc.plan.window.values import follow, make_lets, make_outputs, shift
-from layoutc.plan.window.walk import declare_sums
+from layoutc.plan.window.values import finish_row, follow, make_lets, shift
 
 
 def rows_of_block(shape: Shape, band: Band) -> int:
@@ -164,8 +165,7 @@ class _Staged:
         frame.at = {**frame.at, self.lined: Name(j, 0)}
         walk.arrays[let.tensor] = frame.names.take(f"{frame.arrays[let.tensor]}_row")
         frame.lowering.emit(Registers(register_type(let.type), walk.arrays[let.tensor], let.row))
-        for led in shape.led:
-            walk.sums[led.reduce] = declare_sums(walk, led)
+        declare_sums(walk)
         turn = Name(frame.names.take("turn"), 0, shape.steps - 1)
         with frame.lowering.block() as body:
             self._turn(turn)
@@ -185,7 +185,7 @@ class _Staged:
         for led in shape.led:
             follow(walk, led, self.walked)
         with frame.lowering.block() as finish:
-            make_outputs(walk)
+            finish_row(walk)
         frame.lowering.emit(*when(compare(">=", turn, Int(shape.delay)), finish))
         shift(walk)
 

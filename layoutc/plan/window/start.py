@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from layoutc.index import TRUE, Binary, Expr, Int, Name, compare, every, terms
+from layoutc.plan.passing.widths import WARP
 from layoutc.plan.steps import Do, Either, Function, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable
 from layoutc.plan.window.exchange import first_slot, readers, store_exchanged
 from layoutc.plan.window.ring import part_of_ring
-from layoutc.plan.window.shape import WARP, Shape
+from layoutc.plan.window.shape import Shape
 from layoutc.plan.window.state import INTERIOR, Walk
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.frame import Frame
 from layoutc.plan.loading import holds_something
+from layoutc.plan.passing.widths import ACCESS_BYTES
 from layoutc.plan.places import InGlobal, InRows, fold
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Step, When
 from layoutc.plan.values import (
@@ -24,7 +25,6 @@ from layoutc.plan.values import (
 )
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.ring import place_in_ring
-from layoutc.plan.window.shape import ACCESS_BYTES
 from layoutc.plan.window.state import INTERIOR, Walk
 from layoutc.resolve.types import BOOL, compute_type
 

@@ -6,9 +6,10 @@ from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout.named import blocked
+from layoutc.plan.passing.widths import WARP, columns_of
 from layoutc.plan.refusal import needing, refusal
 from layoutc.plan.strategies.nodes import Work
-from layoutc.plan.window.shape import WARP, Knobs, Shape, columns_of, lined_of, shape_of
+from layoutc.plan.window.shape import Knobs, Shape, lined_of, shape_of
 from layoutc.resolve.program import Schedule
 from layoutc.source import Span
 

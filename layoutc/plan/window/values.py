@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from layoutc.index import TRUE, Expr, Int, Name, dot
-from layoutc.plan.loops import loop
+from layoutc.index import Int, Name, dot
+from layoutc.plan.loops import loops
+from layoutc.plan.passing.led import Led
+from layoutc.plan.passing.outputs import make_outputs
+from layoutc.plan.passing.sums import moved_sums, take_newest
 from layoutc.plan.places import InRows
-from layoutc.plan.reduce import Accumulator
-from layoutc.plan.steps import Assign, Loop, Note, Registers, Step, When
-from layoutc.plan.values import Element, Operation, c_type, store
-from layoutc.plan.values import Function as Called
+from layoutc.plan.steps import Assign, Loop, Note, Step, When
+from layoutc.plan.values import Element, Function
 from layoutc.plan.window.bands import Band
-from layoutc.plan.window.led import Led
 from layoutc.plan.window.put import put
-from layoutc.plan.window.state import INTERIOR, Walk
-from layoutc.resolve.program import Binary, Binder, Stage
+from layoutc.plan.window.state import Walk
+from layoutc.resolve.program import Stage
 
 
 def make_lets(walk: Walk) -> None:
@@ -48,79 +48,30 @@ def _let(walk: Walk, stage: Stage, band: Band, place: InRows) -> None:
 
 def follow(walk: Walk, led: Led, walked: str) -> None:
     """The newest row into the partial results of every output row that it belongs to."""
-    frame, into = walk.frame, walk.sums[led.reduce]
+    frame = walk.frame
     assert walk.finished is not None
     first, *others = led.reduce.binders
     u = Name(frame.names.take(first.name), led.low, led.high - 1)
     newest = walk.finished + (led.high - 1)
     env = {**frame.extents, **frame.at, walked: newest - u, first.name: u}
-    with frame.lowering.block() as body:
-        _follow_columns(walk, led, tuple(others), env, into, u)
+    with frame.lowering.block() as body, loops(frame.lowering, others, env) as inner:
+        take_newest(walk, led, u, inner)
     if walk.shape.knobs.exact:
         ahead = walk.turn + (led.high - 1 - walk.shape.delay) - u
-        body = [When(Called("within", (ahead, Int(walk.shape.knobs.rows))), tuple(body))]
+        body = [When(Function("within", (ahead, Int(walk.shape.knobs.rows))), tuple(body))]
     frame.lowering.emit(Loop(True, "int", str(u), Int(led.low), Int(led.high), tuple(body)))
     frame.names.release(str(u))
 
 
-def _follow_columns(
-    walk: Walk, led: Led, others: tuple[Binder, ...], env: dict[str, Expr], into: Accumulator, u: Expr
-) -> None:
-    """Loops over the other indices, innermost one over the columns, whose sums do not wait for each other."""
-    frame = walk.frame
-    if others:
-        with loop(frame.lowering, others[0], env, True) as inner:
-            _follow_columns(walk, led, others[1:], inner, into, u)
-        return
-    with walk.over_columns() as item:
-        here = walk.moved_by(item, env)
-        total = Element(into.name, (Int(led.high - 1) - u) * walk.columns + item)
-        taken = Accumulator(into.op, into.type, str(total), (), total, into.fused)
-        body = led.reduce.body
-        if into.fused and isinstance(body, Binary) and body.op == "*":
-            left, right = frame.lowering.value(body.left, here), frame.lowering.value(body.right, here)
-            steps = taken.take_product(left, right)
-        else:
-            steps = taken.take(frame.lowering.value(body, here), None)
-        frame.lowering.emit(*steps)
-
-
-def make_outputs(walk: Walk) -> None:
+def finish_row(walk: Walk) -> None:
     """The outputs of the finished row, and their store."""
-    frame = walk.frame
-    rows = {e.output: frame.names.take(f"{frame.arrays[e.output]}_row") for e in walk.work.equations}
-    for e in walk.work.equations:
-        frame.lowering.emit(Registers(c_type(frame.output(e).type), rows[e.output], walk.columns))
-    with walk.over_columns() as item:
-        at = walk.moved_by(item, frame.at)
-        for led in walk.shape.led:
-            frame.lowering.made[led.reduce] = Element(walk.sums[led.reduce].name, item)
-        with frame.lowering.block() as made:
-            for e in walk.work.equations:
-                value = store(frame.lowering.value(e.value, {**frame.extents, **at}), frame.output(e).type)
-                frame.lowering.emit(Assign(Element(rows[e.output], item), value))
-        valid = walk.valid(at) if walk.shape.apart else TRUE
-        if valid == TRUE:
-            frame.lowering.emit(*made)
-        else:
-            frame.lowering.emit(When(Operation("||", INTERIOR, valid), tuple(made)))
-        frame.lowering.made.clear()
-    for e in walk.work.equations:
-        put(walk, e, rows[e.output])
+    for equation, made in make_outputs(walk):
+        put(walk, equation, made)
 
 
 def shift(walk: Walk) -> None:
     """Every row becomes the one before it."""
-    frame = walk.frame
-    moves: list[Step] = []
-    for band in walk.shape.bands:
-        if band.depth > 1:
-            moves.append(walk.moved(walk.arrays[band.tensor], band.held - band.row, band.row))
-    for led in walk.shape.led:
-        into, start = walk.sums[led.reduce], walk.sums[led.reduce].start[0]
-        assert isinstance(start, Assign)
-        kept = (led.rows - 1) * walk.columns
-        moves.append(walk.moved(into.name, kept, walk.columns))
-        moves.append(walk.cleared(into.name, kept, walk.columns, start.value))
+    moves = [walk.moved(walk.arrays[b.tensor], b.held - b.row, b.row) for b in walk.shape.bands if b.depth > 1]
+    moves += moved_sums(walk)
     if moves:
-        frame.lowering.emit(Note("the rows move on"), *moves)
+        walk.frame.lowering.emit(Note("the rows move on"), *moves)

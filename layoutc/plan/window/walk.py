@@ -7,24 +7,21 @@ from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
-from layoutc.plan.halo import parts
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Storage
+from layoutc.plan.passing.sums import declare_sums
 from layoutc.plan.places import InBox
-from layoutc.plan.reduce import Accumulator, accumulator
-from layoutc.plan.steps import Assign, Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns, Variable
+from layoutc.plan.steps import Assign, Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, Function, Literal, load, memory_type, register_type
-from layoutc.plan.values import Variable as Held
 from layoutc.plan.window.exchange import declare_exchange
-from layoutc.plan.window.led import Led
 from layoutc.plan.window.owner import with_bands
 from layoutc.plan.window.ring import declare_rings, send_rows
 from layoutc.plan.window.shape import Shape
 from layoutc.plan.window.start import kernel_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
-from layoutc.plan.window.values import follow, make_lets, make_outputs, shift
+from layoutc.plan.window.values import finish_row, follow, make_lets, shift
 from layoutc.resolve.types import I32
 
 MOST_COMMON = 32            # elements of a small tensor that threads hold in common: there are 63 such registers
@@ -92,7 +89,7 @@ def _function(walk: Walk) -> Inlined:
             take_row(walk, band, place)
             frame.lowering.places[band.tensor] = place
         if shape.walked is None:
-            make_outputs(walk)
+            finish_row(walk)
         else:
             _turns(walk, shape.walked)
     where = [i for i in frame.indices if i != shape.walked]
@@ -117,22 +114,7 @@ def _declare(walk: Walk) -> None:
         frame.lowering.emit(Registers(register_type(band.type), name, band.held))
         if band.depth > 1:      # turns before the first output work on what is not there yet
             frame.lowering.emit(walk.cleared(name, 0, band.held, Literal(0, I32)))
-    for led in walk.shape.led:
-        walk.sums[led.reduce] = declare_sums(walk, led)
-
-
-def declare_sums(walk: Walk, led: Led) -> Accumulator:
-    """The partial results of a reduction that follows the rows."""
-    frame = walk.frame
-    plain = accumulator(led.reduce, frame.names)
-    frame.names.release(plain.name)
-    equation = next(e for e in walk.work.equations if led.reduce in parts(e.value))
-    name = frame.names.take(f"{frame.arrays[equation.output]}_{plain.name}")
-    start, = plain.start
-    assert isinstance(start, Variable)
-    count = led.rows * walk.columns
-    frame.lowering.emit(Registers(start.type, name, count), walk.cleared(name, 0, count, start.value))
-    return Accumulator(plain.op, plain.type, name, (Assign(Held(name), start.value),), Held(name), plain.fused)
+    declare_sums(walk)
 
 
 def _turns(walk: Walk, walked: str) -> None:
@@ -155,7 +137,7 @@ def _turns(walk: Walk, walked: str) -> None:
             for led in shape.led:
                 follow(walk, led, walked)
             with frame.lowering.block() as finish:
-                make_outputs(walk)
+                finish_row(walk)
             frame.lowering.emit(*when(compare(">=", row, Int(shape.delay)), finish))
             shift(walk)
         waiting = max((b.ring for b in walk.ringed), default=0)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from layoutc.index import Name
-from layoutc.plan.halo import Accesses, Axis, Footprint, boxes_around, children
+from layoutc.plan.halo import Accesses, Axis, Footprint, boxes_around
 from layoutc.resolve.program import Binder, Const, Equation, Index, Kernel, Reduce, Value
+from layoutc.resolve.trees import children, replaced
 
 FOLLOWING = ("sum", "prod", "min", "max", "any", "all", "count")
 
@@ -83,3 +84,8 @@ def _names(value: Value) -> set[str]:
 def _at(found: Footprint, walked: str, row: int) -> Footprint:
     axes = tuple(Axis(a.index, a.scale, row, row) if a.index == walked else a for a in found.axes or ())
     return replace(found, axes=axes)
+
+
+def without(value: Value, gone: frozenset[Reduce]) -> Value:
+    """The value with numbers in place of some of its reductions."""
+    return replaced(value, lambda r: Const(0, r.type) if r in gone else None)

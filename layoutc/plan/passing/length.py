@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from layoutc.plan.halo import children
 from layoutc.plan.strategies.nodes import Work
 from layoutc.resolve.program import Binary, Binder, Call, Read, Reduce, Unary, Value
+from layoutc.resolve.trees import children
 
 MEDIAN_STEPS = 6.0          # operations an element of a window that is sorted
 UNKNOWN_RANGE = 64.0        # taken for a range that only the call knows
