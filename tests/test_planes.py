@@ -85,6 +85,19 @@ def test_every_width(type: str, reduction: str, rule: str, device: str) -> None:
     assert_matches_numpy(kernel, *(a[::2, ::-1, 1:] for a in arrays(kernel, (5, 3, 130))), device=device)
 
 
+@pytest.mark.parametrize(("sides", "beyond"), [("l-1 l+1", "j+1 l"), ("l-1 l+1", "j-1 l"), ("l-2", "j+1 l+1")])
+def test_queues_that_overlap_do_not_take_from_each_other_what_neither_has(sides: str, beyond: str, device: str) -> None:
+    """Several queues of the same planes; of what two hold, the one that is taken first brings it."""
+    row, column = beyond.split()
+    terms = [f"{n}*x[i{sign}1, j, {s}]" for n, (s, sign) in enumerate(((s, g) for s in sides.split() for g in "-+"), 2)]
+    terms += [f"{n}*x[i{sign}1, {row}, {column}]" for n, sign in ((7, "-"), (9, "+"))]
+    kernel = kernel_of(f"""kernel k(x: f32[D, H, W]) -> (y: f32[D, H, W]) {{
+        edge x = nearest
+        y[i, j, l] = {" + ".join(terms)}
+    }}""")
+    assert_matches_numpy(kernel, *arrays(kernel, (6, 18, 131)), device=device)
+
+
 def test_several_tensors_and_outputs(device: str) -> None:
     kernel = kernel_of(WAVE, "march i  stage u in shared")
     shape = (7, 18, 140)

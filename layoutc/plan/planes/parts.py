@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -125,7 +125,7 @@ def parts_of(
         for axes in _in_queues(boxes, walked):
             made.append(Part(tensor, types[tensor], _whole(axes, items, piece), _number(axes, walked), items, piece))
         out += _joined(made)
-    return tuple(out)
+    return tuple(sorted(out, key=lambda part: part.depth == 1))     # in the order in which they are taken
 
 
 def _in_queues(boxes: Iterable[Axes], walked: str) -> Iterable[Axes]:
@@ -176,10 +176,11 @@ def shared(a: range, b: range) -> range:
     return range(max(a.start, b.start), min(a.stop, b.stop))
 
 
-def covers(parts: Iterable[Part], one: Part) -> Part | None:
-    """The part that moves on and holds some of the plane that another one takes."""
-    for part in parts:
+def covers(parts: Sequence[Part], one: Part) -> Part | None:
+    """The part that moves on and holds some of the plane that another takes: since a turn before, or taken first."""
+    for number, part in enumerate(parts):
         axis, plane = part.axes[part.walked], one.newest
-        if part is not one and part.tensor == one.tensor and part.depth > 1 and axis.low <= plane <= axis.high:
+        there = axis.low <= plane < axis.high or (plane == axis.high and number < parts.index(one))
+        if part is not one and part.tensor == one.tensor and part.depth > 1 and there:
             return part
     return None
