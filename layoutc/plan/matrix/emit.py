@@ -211,7 +211,7 @@ class Multiplication:
         first = names.take("first")
         with self.lowering.block() as body:
             self.lowering.emit(Let("Index", first, self.columns.first + local[1]))
-            for equation in product.equations:
+            for equation in self.frame.choice.equations:
                 self._emit_pair(equation, Name(first, 0), item)
         coordinates = self._coordinates(product.rows.side, Name(row, 0))
         pairs = Loop(True, "int", str(pair), Int(0), Int(columns), tuple(body))

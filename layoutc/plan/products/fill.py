@@ -39,9 +39,9 @@ class Fill:
                  batch: dict[str, Expr], words: Words) -> None:
         self.frame, self.factor, self.side, self.division = frame, factor, side, division
         self.line, self.walk, self.batch, self.words = line, walk, batch, words
-        self.name = frame.arrays[factor.tensor]
+        self.name = frame.arrays[factor.tensor.name]
         self.array = frame.names.take(f"{self.name}_tile")
-        self.place = frame.place_of(factor.tensor)
+        self.place = frame.place_of(factor.tensor.name)
         self.vector = self._vector()
         self.dealt = _dealt(side, division, self.vector, words)
         self._parts = self._in_parts()
@@ -53,7 +53,8 @@ class Fill:
     def _vector(self) -> int:
         """Elements that one copy moves."""
         frame, f = self.frame, self.factor
-        most = min(ACCESS_BYTES // f.type.bytes, frame.signature.vectors[frame.signature.of(frame.kernel, f.tensor)])
+        allowed = frame.signature.vectors[frame.signature.of(frame.kernel, f.tensor.name)]
+        most = min(ACCESS_BYTES // f.type.bytes, allowed)
         if not f.subscripts or self.place.strides[-1] != Int(1):
             return 1
         *outer, last = f.subscripts
@@ -192,7 +193,7 @@ class Fill:
         if self._parts is not None:
             first = Name(self._first if self.dealt.slots == 1 else f"{self._first}[{self.words.slot}]")
             position = first + dot([e.over(env) for e in self._parts[1]], self.place.strides)
-        if not is_certain(frame, f.tensor):
+        if not is_certain(frame, f.tensor.name):
             tests = [*tests, *holds_something(frame, self.place.extents, self.place.edges)]
         source = Operation("+", Variable(self.place.array), position)
         bytes = f.type.bytes * self.vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from math import prod
 
-from layoutc.index import Binary, Expr, Int, Name, multiply
+from layoutc.index import Binary, Expr, Int, Name
 from layoutc.plan.chunks import Chunk
 from layoutc.plan.frame import Frame
 from layoutc.plan.names import Names
@@ -58,14 +58,6 @@ class Line:
             steps.append(Let("Index", name, here))
             found[index] = Name(name, 0)
         return [steps[0], *reversed(steps[1:])], whole, found
-
-
-def total_of(counts: tuple[Expr, ...]) -> Expr:
-    """How many outputs a side has."""
-    out: Expr = Int(1)
-    for n in counts:
-        out = multiply(out, n)
-    return out
 
 
 def first_of(b: Binder) -> int:

@@ -9,10 +9,11 @@ from layoutc.plan.chunks import number_of_chunks
 from layoutc.plan.frame import Frame
 from layoutc.plan.products.division import BUFFERS, Division
 from layoutc.plan.products.fill import Fill
-from layoutc.plan.products.lines import Line, Walk, Words, total_of
+from layoutc.plan.products.lines import Line, Walk, Words
 from layoutc.plan.products.multiply import Multiply
 from layoutc.plan.products.results import Results
 from layoutc.plan.products.shape import Factor, Product
+from layoutc.plan.products.sides import total_of
 from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Shared, Step, Steps, When
 from layoutc.plan.sums import Sums
 from layoutc.plan.used import with_used

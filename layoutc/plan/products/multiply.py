@@ -49,7 +49,7 @@ class Multiply:
     def _emit_steps(self, fills: Sequence[Fill], buffer: Expr, first: Expr, end: Expr, vector: int) -> None:
         """Some steps at a time: both factors into registers, then every product of the thread."""
         frame, division, words = self.frame, self.division, self.words
-        order = ("left", "right") if self.product.left_is_first else ("right", "left")
+        order = ("left", "right") if self.product.left_is_rows else ("right", "left")
         names = [frame.names.take(n) for n in order]
         element = Name(words.element, 0, vector - 1) if vector > 1 else Int(0)
         item = Name("item", 0, division.items - 1)
@@ -85,7 +85,7 @@ class Multiply:
     def _product(self, values: Sequence[Element]) -> Steps:
         """The product of the item in hand into its sum."""
         body, lowering = self.product.reduce.body, self.frame.lowering
-        left, right = values if self.product.left_is_first else reversed(values)
+        left, right = values if self.product.left_is_rows else reversed(values)
         names = {b.name for b in self.product.reduce.binders} | self.into.env.keys() | set(self.frame.indices)
         env = {**{n: Name(n) for n in names}, **self.frame.extents}
         with lowering.block() as steps:

@@ -1,4 +1,4 @@
-"""Strategy: sums of products where each factor serves many outputs (matrix products, convolution layers).
+"""Strategy: reductions over two tensors where each serves many outputs, whatever is made of their elements.
 
 A block makes a tile of outputs with two sides, each moved by one factor alone, walks the sum in chunks that wait in two
 buffers, and a thread makes a few outputs along either side, so that every element that it takes from shared memory
@@ -20,6 +20,7 @@ from layoutc.plan.cost import cost_of, nominal_extents
 from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
+from layoutc.plan.products.sides import sides_of
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.tile import Tile
 from layoutc.resolve.program import Const, Reduce, Schedule, StageChoice, Threads
@@ -40,7 +41,7 @@ ACCESS_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A sum of products: which indices move which factor."""
+    """A reduction over two tensors: which indices move which."""
 
     before: tuple[Chunk, ...]   # indices of the sum that come first, of which a chunk has one value
     chunk: Chunk                # the first that moves both factors
@@ -134,15 +135,12 @@ def _keeps_order(r: Reduce) -> bool:
 
 def _sides_by(work: Work, chunks: tuple[Chunk, ...], factors: list[Footprint]) -> Shape | str:
     """The sides of the tile that two factors give."""
-    last = work.indices[-1]
-    first, second = sorted(factors, key=lambda f: last in _moving(f))
-    if last in _moving(first) or last not in _moving(second):
-        return f"`{last}` does not move one factor alone"
-    rows = tuple(i for i in work.indices if i in _moving(first) - _moving(second))
-    columns = tuple(i for i in work.indices if i in _moving(second) - _moving(first))
-    if not rows:
-        return "one factor moves with every index of the other"
-    return Shape(chunks[:-1], chunks[-1], (first, second), rows[-2:], columns[-2:])
+    left, right = factors
+    sides = sides_of(work.indices, _moving(left), _moving(right))
+    if isinstance(sides, str):
+        return sides
+    first, second = (left, right) if sides.left_is_rows else (right, left)
+    return Shape(chunks[:-1], chunks[-1], (first, second), sides.rows[-2:], sides.columns[-2:])
 
 
 def _moving(f: Footprint) -> set[str | None]:

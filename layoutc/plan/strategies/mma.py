@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
 from math import prod
 from typing import Self
 
-from layoutc.index import Int, ceildiv, multiply
+from layoutc.index import Int
 from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout, composition, mma_a, mma_b, mma_c
 from layoutc.plan.cost import cost_of
@@ -34,8 +33,9 @@ from layoutc.plan.matrix.tiling import (
     shared_bytes,
 )
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import THROUGH, Pass, Refusal, Storage
+from layoutc.plan.nodes import Refusal, Storage
 from layoutc.plan.ownership import Ownership, by_layout
+from layoutc.plan.products.sides import counted_through
 from layoutc.plan.refusal import refusal
 from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.resolve.program import Schedule
@@ -94,7 +94,7 @@ class Mma:
         with frame.lowering.block() as body:
             multiplication.emit()
         frame.shared_bytes = multiplication.shared_bytes
-        one = self._together(frame.record())
+        one = counted_through(frame.record(), (product.rows.side, product.columns.side))
         one = replace(one, dynamic_bytes=frame.shared_bytes, notes=self._notes(multiplication))
         return Made((one,), (replace(frame.function(body), resident=tiling.resident),))
 
@@ -114,20 +114,6 @@ class Mma:
             extents = (count, tiling.depth) if factor.by_depth else (tiling.depth, count)
             made.append(Storage(factor.tensor.name, "shared", factor.type, extents, copies=tiling.buffers))
         return tuple(made)
-
-    def _together(self, one: Pass) -> Pass:
-        """The record with rows and columns counted through their indices."""
-        sides = (self.product.rows.side, self.product.columns.side)
-        of = {name: side for side in sides for name in side} | {name: (name,) for name in self.product.batch}
-        groups = tuple(dict.fromkeys(of[i] for i in one.indices))
-        counts = dict(zip(one.indices, one.extents, strict=True))
-        tile, owner = dict(zip(one.indices, one.tile, strict=True)), dict(zip(one.indices, one.owner, strict=True))
-        totals = [reduce(multiply, (counts[i] for i in g), Int(1) + 0) for g in groups]
-        sizes = tuple(tile[g[-1]] for g in groups)
-        return replace(
-            one, indices=tuple(THROUGH.join(g) for g in groups), extents=tuple(totals), tile=sizes,
-            blocks=tuple(ceildiv(n, size) for n, size in zip(totals, sizes, strict=True)),
-            owner=tuple(owner[g[-1]] for g in groups))
 
     def _notes(self, made: Multiplication) -> tuple[str, ...]:
         """Who multiplies what, and the layouts by which it is stored and held."""
