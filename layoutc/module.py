@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from operator import index
 from os import PathLike, fspath
 from typing import Any
 
@@ -13,6 +12,7 @@ from layoutc.backend import Run
 from layoutc.calls import Caller
 from layoutc.compiler import default_signature, read_program
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
+from layoutc.layout.layout import as_integer
 from layoutc.parse.reading import read_source
 from layoutc.plan.nodes import Plan, Target
 from layoutc.redistribution import Redistribution
@@ -116,11 +116,8 @@ class Kernel:
             help = did_you_mean(name, names) or f"there is: {', '.join(names) or 'none'}"
             raise LayoutcError([
                 Diagnostic("unknown-extent", f"`{self._kernel.name}` has no extent `{name}`", help=help)])
-        try:
-            extent = index(n)  # type: ignore[arg-type]
-        except TypeError:
-            extent = -1
-        if extent < 0:
+        extent = as_integer(n)
+        if extent is None or extent < 0:
             raise LayoutcError([Diagnostic("bad-extent", f"the extent {name} is an integer from 0 on, not {n!r:.40}")])
         return extent
 

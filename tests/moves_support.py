@@ -73,9 +73,9 @@ def catalogue_pairs() -> list[tuple[str, str]]:
 
 def warp_local(exchange: Exchange) -> bool:
     """Whether every thread's warp holds all that it wants."""
-    warps: dict[int, set[int]] = {}
+    warps: dict[int, set[object]] = {}
     for thread, row in enumerate(held(exchange.source)):
-        warps.setdefault(thread // exchange.warp, set()).update(row)  # type: ignore[arg-type]
+        warps.setdefault(thread // exchange.warp, set()).update(row)
     return all(set(row) <= warps[thread // exchange.warp] for thread, row in enumerate(held(exchange.destination)))
 
 

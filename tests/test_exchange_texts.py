@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from layoutc.backend import KernelFault, Run
+from layoutc.backend.cpu import CpuModule
 from layoutc.backend.cuda import architectures, compile_ptx
 from layoutc.cuda_source import ArrayParam, CudaSource, Entry
 from layoutc.layout import Layout, blocked, striped, warp_striped
@@ -65,7 +66,7 @@ def check(device: str, source: CudaSource, plans: list[RedistributionPlan], runs
         wanted = held(after, tiles)
         for run in runs if device == "cpu" else runs[:1]:
             got = np.zeros_like(wanted)
-            runner = module.with_run(run) if device == "cpu" else module  # type: ignore[union-attr]
+            runner = module.with_run(run) if isinstance(module, CpuModule) else module
             launch(runner, device, entry_of(source, plan.entry), BLOCKS, [held(before, tiles), got, TILES])
             assert same_bits(got, wanted), (plan.name, str(before), str(after), run)
 
@@ -221,7 +222,7 @@ def test_a_block_may_be_of_several_tiles(device: str) -> None:
         assert isinstance(after, Layout)
         tiles = random_tiles(plan.type.name, 2 * times, before, seed)
         wanted = held(after, tiles)
-        runner = module.with_run(Run(seed=seed)) if device == "cpu" else module  # type: ignore[union-attr]
+        runner = module.with_run(Run(seed=seed)) if isinstance(module, CpuModule) else module
         got = np.zeros_like(wanted)
         launch(runner, device, entry_of(source, plan.entry), 1, [held(before, tiles), got, 2])
         assert same_bits(got, wanted), plan.name

@@ -82,8 +82,9 @@ def arrays(shape: tuple[int, int, int, int], types: tuple[str, str] = ("i8", "i3
     random = np.random.default_rng(sum(shape))
     narrow, wide = ({"i8": np.int8, "i32": np.int32, "f16": np.float16, "f32": np.float32}[t] for t in types)
     shapes = ((channels, height, width), (made, channels, 3, 3), (made,))
-    return tuple(random.integers(-128, 128, s).astype(t)        # type: ignore[return-value]
-                 for s, t in zip(shapes, (narrow, narrow, wide), strict=True))
+    x, weights, bias = (random.integers(-128, 128, s).astype(t)
+                        for s, t in zip(shapes, (narrow, narrow, wide), strict=True))
+    return x, weights, bias
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)

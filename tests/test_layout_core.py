@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,9 +164,9 @@ def test_no_text_is_read_but_to_a_layout_or_a_refusal(text: str) -> None:
         (2**63, 1, "layout-overflow"), (2, -(2**63) - 1, "layout-overflow"), (3, -(2**63), "layout-overflow"),
     ],
 )
-def test_what_is_no_layout_is_refused(shape: object, stride: object, code: str) -> None:
+def test_what_is_no_layout_is_refused(shape: Any, stride: Any, code: str) -> None:
     with pytest.raises(LayoutError) as caught:
-        Layout(shape, stride)  # type: ignore[arg-type]
+        Layout(shape, stride)
     assert slug(caught.value) == code
     assert isinstance(caught.value, LayoutcError)
     assert isinstance(caught.value, ValueError)

@@ -65,9 +65,9 @@ def test_a_swizzle_is_cute_s(parameters: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("parameters", [(3, 0, 2), (-1, 0, 1), (2, -1, 2), (40, 0, 40), ("3", 0, 3), (1.0, 0, 1)])
-def test_what_is_no_swizzle_is_refused(parameters: tuple[object, ...]) -> None:
+def test_what_is_no_swizzle_is_refused(parameters: tuple[Any, ...]) -> None:
     with pytest.raises(LayoutError) as caught:
-        swizzle(*parameters)  # type: ignore[arg-type]
+        swizzle(*parameters)
     assert caught.value.diagnostics[0].slug == "layout-swizzle"
 
 

@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from layoutc.module import Kernel, compile
+from tests.padding import padded
 
 Array = NDArray[Any]
 
 RULES = ("constant(-1.5)", "mirror", "wrap")
 TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u64": np.uint64}
-PADS = {"mirror": "reflect", "wrap": "wrap"}
 LAYER = """
 kernel f(x: {type}[N, H, W, C], w: {type}[M, 3, 3, C], b: {type}[M]) -> (y: {type}[N, (H - 1)//2 + 1, W, M]) {{
     edge x[1] = {rule}
@@ -36,10 +36,9 @@ def made_by(text: str) -> Kernel:
     return kernel
 
 
-def padded(x: Array, rule: str) -> Array:
-    if rule.startswith("constant"):
-        return np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=float(rule[9:-1]))
-    return np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), mode=PADS[rule])  # type: ignore[call-overload, no-any-return]
+def around(x: Array, rule: str) -> Array:
+    """One line more on each side of both axes in the middle."""
+    return padded(x, ((0, 0), (1, 1), (1, 1), (0, 0)), rule)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -47,7 +46,7 @@ def test_edges_of_a_layer_of_every_second_row(rule: str, device: str) -> None:
     """Outputs are counted through images and rows: those past an image's end begin the next."""
     kernel = made_by(LAYER.format(type="f32", rule=rule))
     x, w, b = drawn(1, (3, 5, 6, 7)), drawn(2, (9, 3, 3, 7)), drawn(3, (9,))
-    p = padded(x, rule)
+    p = around(x, rule)
     y = b + sum(np.einsum("mc,nijc->nijm", w[:, u, v], p[:, u:u + 5:2, v:v + 6])
                 for u in range(3) for v in range(3))
     np.testing.assert_array_equal(kernel(x, w, b, device=device), y)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutc.backend import KernelFault, Run, load_cpu
+from layoutc.backend.cpu import CpuModule
 from layoutc.backend.cuda import architectures, compile_ptx
 from layoutc.backend.types import numpy_dtype
 from layoutc.cuda_source import ArrayParam, CudaSource
@@ -62,7 +63,7 @@ def run(device: str, source: CudaSource, plan: RedistributionPlan, values: Array
     module = load(device, source)
     out = np.ones((len(values), plan.exchange.threads, plan.exchange.items_after), values.dtype)
     before = ranks.copy()
-    runner = module.with_run(how) if device == "cpu" else module  # type: ignore[union-attr]
+    runner = module.with_run(how) if isinstance(module, CpuModule) else module
     launch(runner, device, source.entries[0], BLOCKS, [values, ranks, out, len(values)])
     assert (ranks == before).all()
     return out

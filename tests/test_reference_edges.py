@@ -13,9 +13,10 @@ from numpy.testing import assert_array_equal
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.reference import evaluate
+from tests.padding import MODES, padded
 from tests.reference_support import Array, f32, kernel, run
 
-FOLDS = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap"}      # as np.pad calls them
+FOLDS = tuple(MODES)
 SCIPY = {"nearest": "nearest", "reflect": "reflect", "mirror": "mirror", "wrap": "grid-wrap", "constant(5)": "constant"}
 RULES = [*FOLDS, "constant(5)"]
 
@@ -42,7 +43,7 @@ def walked(rule: str, index: int, n: int) -> int | None:
 def test_folds_are_those_of_numpy_pad(rule: str, n: int) -> None:
     text = f"kernel far(x: i64[N]) -> (y: i64[N + 40]) {{ edge x = {rule}  y[i] = x[i - 20] }}"
     x = np.arange(10, 10 + n)
-    assert_array_equal(run(text, x), np.pad(x, 20, mode=FOLDS[rule]))     # type: ignore[call-overload]
+    assert_array_equal(run(text, x), padded(x, 20, rule))
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Module, compile
+from tests.padding import padded
 
 Array = NDArray[Any]
 
@@ -125,15 +126,11 @@ def test_a_half_is_rounded_at_every_step(module: Module, device: str) -> None:
 
 
 RULES = ["constant(7)", "nearest", "reflect", "mirror", "wrap"]
-PAD = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap"}
 
 
 def extended(x: Array, rules: tuple[str, str]) -> Array:
     """Three elements more on each side, each side by its own rule."""
-    def one(rule: str) -> Array:
-        return np.pad(x, 3, constant_values=7) if rule == "constant(7)" else np.pad(x, 3, PAD[rule])  # type: ignore[call-overload]
-
-    return np.concatenate([one(rules[0])[:3], x, one(rules[1])[-3:]])
+    return np.concatenate([padded(x, 3, rules[0])[:3], x, padded(x, 3, rules[1])[-3:]])
 
 
 @pytest.mark.parametrize("rules", list(product(RULES, RULES)), ids="-".join)

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import SupportsIndex, TypeAlias
 
 from layoutc.layout.errors import DECIDABLE, LayoutError, refusal, too_large
 from layoutc.layout.text import read_literal
@@ -176,11 +176,11 @@ def checked(value: object, what: str, level: int = 0) -> IntTuple:
 
 def as_integer(value: object) -> int | None:
     """The value as a plain integer (NumPy's integers too, truth values not), or None."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         return None
     try:
-        return operator.index(value)  # type: ignore[arg-type]  # that it may fail is the question
-    except TypeError:
+        return operator.index(value)
+    except TypeError:       # of an array with more than one element
         return None
 
 

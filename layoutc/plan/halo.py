@@ -232,11 +232,11 @@ class Accesses:
                 inner = dict(env)
                 for binder in binders:
                     low, high = as_index(binder.low, env), as_index(binder.high, env)
-                    bounds = (_number(low), _number(high))
-                    last = None if bounds[1] is None else bounds[1] - 1
+                    first, end = _number(low), _number(high)
+                    last = None if end is None else end - 1
                     name = binder.name if binder.name in self._chunked else f"{binder.name}#{next(self._fresh)}"
-                    inner[binder.name] = Name(name, bounds[0], last)
-                    times *= 0 if None in bounds else max(bounds[1] - bounds[0], 0)  # type: ignore[operator]
+                    inner[binder.name] = Name(name, first, last)
+                    times *= 0 if first is None or end is None else max(end - first, 0)
                 certain = under.certain and (times > 0 or self._ranges.hold_something(binders))
                 inside = replace(under, certain=certain)
                 yield from self._walk(body, inner, times, inside, set(seen))

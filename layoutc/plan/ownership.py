@@ -75,21 +75,11 @@ def _image(mode: Layout, at: Expr) -> Expr:
     """A mode's value at a colexicographic coordinate."""
     out: Expr = Int(0)
     before = 1
-    modes = flat_modes(mode)
-    for number, (extent, stride) in enumerate(modes):
+    for number, (extent, stride) in enumerate(mode.leaves):
         coordinate = at // before
-        out = out + (coordinate if number == len(modes) - 1 else coordinate % extent) * stride
+        out = out + (coordinate if number == len(mode.leaves) - 1 else coordinate % extent) * stride
         before *= extent
     return out
-
-
-def flat_modes(layout: Layout) -> list[tuple[int, int]]:
-    """(extent, stride) of every leaf, in colexicographic order."""
-    def leaves(shape: object, stride: object) -> list[tuple[int, int]]:
-        if isinstance(shape, tuple):
-            return [leaf for s, d in zip(shape, stride, strict=True) for leaf in leaves(s, d)]  # type: ignore[call-overload]
-        return [(shape, stride)]  # type: ignore[list-item]
-    return leaves(layout.shape, layout.stride)
 
 
 def over_box(tile: tuple[int, ...], box: tuple[int, ...], low: tuple[int, ...]) -> Ownership:

@@ -101,6 +101,3 @@ def compare(op: str, left: Number, right: Number) -> bool:
         case "==":
             return left == right
     return left != right
-
-
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")

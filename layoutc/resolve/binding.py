@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from operator import index
 
 from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.layout.layout import as_integer
 from layoutc.resolve.demand import Demand, demand
 from layoutc.resolve.extents import Extents, evaluate_index
 from layoutc.resolve.program import Extent, Kernel, Stage, Tensor
@@ -94,11 +94,8 @@ def check_steps(kernel: Kernel, steps: object) -> int:
     Raises LayoutcError: ``no-steps`` (a kernel without ``step`` is applied once; an output that no step names has no
     value after 0 steps), ``bad-steps`` (no such number).
     """
-    try:
-        count = -1 if isinstance(steps, bool) else index(steps)     # type: ignore[arg-type]
-    except TypeError:
-        count = -1
-    if not 0 <= count < 2**63:
+    count = as_integer(steps)
+    if count is None or not 0 <= count < 2**63:
         raise _error("bad-steps", f"`steps` is an integer of 64 bits from 0 on, not {steps!r:.40}")
     if not kernel.steps and count != 1:
         raise _error("no-steps", f"`{kernel.name}` has no `step`; `steps` must be 1")

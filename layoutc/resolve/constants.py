@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from layoutc.diagnostics import did_you_mean
 from layoutc.parse import syntax
 from layoutc.resolve import layouts
-from layoutc.resolve.arithmetic import COMPARISONS, I64_RANGE, Fault, checked, compare, integer_operation
+from layoutc.resolve.arithmetic import I64_RANGE, Fault, checked, compare, integer_operation
 from layoutc.resolve.errors import Errors, Refused, each, report_circle
 from layoutc.resolve.layouts import AnyLayout, Item, Map, describe, show
 from layoutc.resolve.names import names_in, subscripted_in
 from layoutc.resolve.order import in_order
 from layoutc.resolve.types import TYPES, Type
+from layoutc.resolve.words import COMPARISONS
 
 Declared = syntax.Constant | syntax.LayoutDeclaration
 Key = tuple[str, str]       # "const" or "layout", the name

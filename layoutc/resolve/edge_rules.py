@@ -13,8 +13,7 @@ from layoutc.resolve.expressions import Expressions, Scope
 from layoutc.resolve.program import EdgeRule, Sides
 from layoutc.resolve.tensors import Holder
 from layoutc.resolve.types import Type
-
-RULES = ("constant", "nearest", "reflect", "mirror", "wrap")
+from layoutc.resolve.words import RULES, one_of
 
 _ELSEWHERE = {
     "edge": "nearest", "replicate": "nearest", "clamp": "nearest", "clip": "nearest", "symmetric": "reflect",
@@ -66,19 +65,21 @@ def _refuse_second(x: Expressions, edge: syntax.Edge, axis: int | None, first: s
 
 
 def _rule(x: Expressions, holder: Holder, rule: syntax.EdgeRule) -> EdgeRule:
-    name = rule.name.id
-    if name not in RULES:
-        near = did_you_mean(name, [*RULES, *_ELSEWHERE])
-        other = _ELSEWHERE.get(name.lower()) or _ELSEWHERE.get(near.removeprefix("did you mean `").removesuffix("`?"))
+    name = one_of(RULES, rule.name.id)
+    if name is None:
+        written = rule.name.id
+        near = did_you_mean(written, [*RULES, *_ELSEWHERE])
+        known = near.removeprefix("did you mean `").removesuffix("`?")
+        other = _ELSEWHERE.get(written.lower()) or _ELSEWHERE.get(known)
         x.errors.refuse(
-            "unknown-rule", rule.name.span, f"there is no edge rule `{name}`", "unknown",
+            "unknown-rule", rule.name.span, f"there is no edge rule `{written}`", "unknown",
             help=f"did you mean `{other}`?" if other else near,
             notes=["the rules are constant(value), nearest, reflect, mirror and wrap, as in scipy.ndimage"],
         )
     if name != "constant":
         if rule.value is not None:
             x.errors.refuse("rule-value", rule.value.span, f"`{name}` takes no value", "not taken")
-        return EdgeRule(name)  # type: ignore[arg-type]
+        return EdgeRule(name)
     if rule.value is None:
         x.errors.refuse(
             "rule-value", rule.span, "`constant` needs the value that lies outside", "no value", help="`constant(0)`"

@@ -14,6 +14,7 @@ from layoutc.resolve.drafts import Bare, Draft, Typing
 from layoutc.resolve.errors import Errors, Refused, axes, each, expected
 from layoutc.resolve.program import Binder, Cast, Const, Index, Read, Value
 from layoutc.resolve.types import BOOL, I64, U64, Type
+from layoutc.resolve.words import REDUCTIONS, certainly
 from layoutc.source import Span
 
 
@@ -105,7 +106,7 @@ class Expressions:
                     self._forbid(e.span, f"the reduction `{op.id}(…)`", scope)
                 bound = self.kernel.binders(e, scope)
                 inner = self.draft(body, scope.within(b.name for b in binders))
-                return reductions.reduce(self.typing, op.id, bound, inner, e.span)
+                return reductions.reduce(self.typing, certainly(REDUCTIONS, op.id), bound, inner, e.span)
             case syntax.Tuple() | syntax.LayoutPair():
                 self.errors.refuse(
                     "type", e.span, "a number is needed here, not a tuple or a layout",

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from layoutc.resolve.arithmetic import COMPARISONS, Fault, compare, number_operation
+from layoutc.resolve.arithmetic import Fault, compare, number_operation
 from layoutc.resolve.drafts import Bare, Draft, Typing
 from layoutc.resolve.program import Binary, Cast, Compare, Const, Extent, Logic, Unary, Value
 from layoutc.resolve.types import BOOL, F64, I64, U64, Type, arithmetic_type
+from layoutc.resolve.words import ARITHMETIC, COMPARISONS, CONNECTIVES, Arithmetic, Comparison, certainly, one_of
 from layoutc.source import Span
 
 
 def binary(typing: Typing, op: str, left: Draft, right: Draft, span: Span) -> Draft:
     """``+ - * / // % **``, a comparison, ``and``, ``or``."""
-    if op in ("and", "or"):
+    if connective := one_of(CONNECTIVES, op):
         one, two = typing.boolean(left, f"`{op}`"), typing.boolean(right, f"`{op}`")
-        return Logic(op, one, two, span)  # type: ignore[arg-type]
-    if op in COMPARISONS:
-        return _comparison(typing, op, left, right, span)
+        return Logic(connective, one, two, span)
+    if comparison := one_of(COMPARISONS, op):
+        return _comparison(typing, comparison, left, right, span)
+    return _arithmetic(typing, certainly(ARITHMETIC, op), left, right, span)
+
+
+def _arithmetic(typing: Typing, op: Arithmetic, left: Draft, right: Draft, span: Span) -> Draft:
     if isinstance(left, Bare) and isinstance(right, Bare):
         return _bare(typing, op, left, right, span)
     if op == "**":
@@ -44,7 +49,7 @@ def _negative(typing: Typing, operand: Draft, type: Type, span: Span) -> Value:
     return Unary("-", typing.into(operand, computes, f"`-` computes in {computes}"), computes, span)
 
 
-def _bare(typing: Typing, op: str, left: Bare, right: Bare, span: Span) -> Bare:
+def _bare(typing: Typing, op: Arithmetic, left: Bare, right: Bare, span: Span) -> Bare:
     if left.number is not None and right.number is not None:
         try:
             result = typing.number(number_operation(op, left.number, right.number), span)
@@ -75,13 +80,13 @@ def _refuse_division(typing: Typing, type: Type, span: Span) -> NoReturn:
     )
 
 
-def _compute(typing: Typing, op: str, left: Draft, right: Draft, type: Type, span: Span) -> Value:
+def _compute(typing: Typing, op: Arithmetic, left: Draft, right: Draft, type: Type, span: Span) -> Value:
     computes = arithmetic_type(type)
     if op == "/" and not computes.is_float:
         _refuse_division(typing, type, span)
     said = f"`{op}` computes in {computes}"
     one, two = typing.into(left, computes, said), typing.into(right, computes, said)
-    return Binary(op, one, two, computes, span)  # type: ignore[arg-type]
+    return Binary(op, one, two, computes, span)
 
 
 def _power(typing: Typing, left: Draft, right: Draft, span: Span) -> Draft:
@@ -130,7 +135,7 @@ def _exponent(typing: Typing, exponent: Draft, type: Type) -> Value:
     )
 
 
-def _comparison(typing: Typing, op: str, left: Draft, right: Draft, span: Span) -> Draft:
+def _comparison(typing: Typing, op: Comparison, left: Draft, right: Draft, span: Span) -> Draft:
     type = typing.common((left, right), span)
     if type is None:
         assert isinstance(left, Bare)
@@ -141,4 +146,4 @@ def _comparison(typing: Typing, op: str, left: Draft, right: Draft, span: Span) 
     computes = arithmetic_type(type)
     said = f"`{op}` compares in {computes}"
     one, two = typing.into(left, computes, said), typing.into(right, computes, said)
-    return Compare(op, one, two, span)  # type: ignore[arg-type]
+    return Compare(op, one, two, span)

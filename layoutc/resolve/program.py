@@ -15,6 +15,7 @@ from layoutc.layout import Layout
 from layoutc.layout.composed import ComposedLayout
 from layoutc.layout.swizzles import Swizzle
 from layoutc.resolve.types import BOOL, I64, Type
+from layoutc.resolve.words import Arithmetic, Comparison, Connective, Means, Place, Reduction, Rule, Sign
 from layoutc.source import NOWHERE, Source, Span
 
 
@@ -67,7 +68,7 @@ class Read:
 class Unary:
     """``-a`` in a's type, or ``not a`` of bool."""
 
-    op: Literal["-", "not"]
+    op: Sign
     operand: Value
     type: Type
     span: Span = place()
@@ -77,7 +78,7 @@ class Unary:
 class Binary:
     """``+ - * / // % **``; operands and result have ``type`` (``**`` of an integer: the exponent is not negative)."""
 
-    op: Literal["+", "-", "*", "/", "//", "%", "**"]
+    op: Arithmetic
     left: Value
     right: Value
     type: Type
@@ -88,7 +89,7 @@ class Binary:
 class Compare:
     """A comparison of two values of one type."""
 
-    op: Literal["<", "<=", ">", ">=", "==", "!="]
+    op: Comparison
     left: Value
     right: Value
     span: Span = place()
@@ -99,7 +100,7 @@ class Compare:
 class Logic:
     """``and`` or ``or`` of two bools; both sides may be evaluated."""
 
-    op: Literal["and", "or"]
+    op: Connective
     left: Value
     right: Value
     span: Span = place()
@@ -163,7 +164,7 @@ class Reduce:
     ``any all`` bool; ``count argmin argmax`` i64.
     """
 
-    op: Literal["sum", "prod", "min", "max", "any", "all", "count", "argmin", "argmax", "median"]
+    op: Reduction
     binders: tuple[Binder, ...]
     body: Value
     type: Type
@@ -180,7 +181,7 @@ Value = Const | Index | Extent | Read | Unary | Binary | Compare | Logic | Where
 class EdgeRule:
     """What a tensor holds outside; ``value`` only with ``constant``, and in the tensor's type."""
 
-    name: Literal["constant", "nearest", "reflect", "mirror", "wrap"]
+    name: Rule
     value: Value | None = None
 
 
@@ -245,7 +246,7 @@ class StageChoice:
     """``stage tensor in where``."""
 
     tensor: str
-    where: Literal["shared", "global", "constant", "registers"]
+    where: Place
     halo_global: bool = False
     double: bool = False            # two buffers, one filled while the other is read
     span: Span = place()
@@ -323,7 +324,7 @@ class Redistribute:
     kind: Literal["exchange", "scatter", "gather"]
     source: Layout | ComposedLayout
     destination: Layout | ComposedLayout
-    via: Literal["registers", "shuffle", "shared"] | None = None    # None: the cheapest
+    via: Means | None = None    # None: the cheapest
     warp: int = 32                              # lanes that shuffles may use together, a power of two
     span: Span = place()
     name_span: Span = place()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, TypeVar, cast
+from typing import TypeVar
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
@@ -15,13 +15,13 @@ from layoutc.resolve.errors import Errors, Refused, expected
 from layoutc.resolve.layouts import AnyLayout, describe
 from layoutc.resolve.program import Redistribute
 from layoutc.resolve.tensors import element_type
+from layoutc.resolve.words import MEANS, Means, one_of
 
 MOST_THREADS = 1024             # a block
 MOST_ITEMS = 256                # that a thread holds
 MOST_SLOTS = 2**16              # threads times items
 MOST_POSITIONS = 2**16          # between the least and the greatest, where a rank may name any of them
 MOST_LANES = 32
-VIA = ("registers", "shuffle", "shared")
 
 Places = dict[int, int]         # position -> the first slot that holds it, counted colexicographically
 T = TypeVar("T")
@@ -123,15 +123,16 @@ class RedistributeResolver:
 
     # ---- how values may travel
 
-    def _via(self) -> Literal["registers", "shuffle", "shared"] | None:
+    def _via(self) -> Means | None:
         name = self.written.via
         if name is None:
             return None
-        if name.id not in VIA:
+        found = one_of(MEANS, name.id)
+        if found is None:
             self.errors.refuse(
                 "bad-via", name.span, f"values do not travel via `{name.id}`", "unknown",
-                help=_meant(name.id), notes=[f"the means are {', '.join(VIA)}; left out, the cheapest is taken"])
-        return cast('Literal["registers", "shuffle", "shared"]', name.id)
+                help=_meant(name.id), notes=[f"the means are {', '.join(MEANS)}; left out, the cheapest is taken"])
+        return found
 
     def _warp(self) -> int:
         written = self.written.warp
@@ -164,7 +165,7 @@ ELSEWHERE = {
 
 def _meant(name: str) -> str:
     other = ELSEWHERE.get(name.lower())
-    return f"did you mean `{other}`?" if other else did_you_mean(name, VIA)
+    return f"did you mean `{other}`?" if other else did_you_mean(name, MEANS)
 
 
 def redistribute_of(errors: Errors, statics: Statics, written: syntax.Redistribute) -> Redistribute | None:

@@ -10,6 +10,7 @@ from layoutc.resolve.drafts import Bare, Draft, Typing
 from layoutc.resolve.names import operands
 from layoutc.resolve.program import Binder, Reduce, Value
 from layoutc.resolve.types import BOOL, I64, Type, arithmetic_type, number_type
+from layoutc.resolve.words import Reduction
 from layoutc.source import Span
 
 
@@ -32,18 +33,18 @@ def stands_alone(name: str, body: syntax.Expression) -> Iterator[Alone]:
         yield from stands_alone(name, operand)
 
 
-def reduce(typing: Typing, op: str, binders: tuple[Binder, ...], body: Draft, span: Span) -> Draft:
+def reduce(typing: Typing, op: Reduction, binders: tuple[Binder, ...], body: Draft, span: Span) -> Draft:
     """The reduction of a body, in the type that it accumulates in."""
     if op in ("any", "all", "count"):
         value = typing.boolean(body, f"`{op}`")
-        return Reduce(op, binders, value, I64 if op == "count" else BOOL, span)  # type: ignore[arg-type]
+        return Reduce(op, binders, value, I64 if op == "count" else BOOL, span)
     if op in ("argmin", "argmax"):
         value = typing.natural(body)
         type = number_type(value.type)
-        return Reduce(op, binders, typing.into(value, type, ""), I64, span)  # type: ignore[arg-type]
+        return Reduce(op, binders, typing.into(value, type, ""), I64, span)
 
     def at(type: Type) -> Value:
         own = arithmetic_type(type) if op in ("sum", "prod") else number_type(type)
-        return Reduce(op, binders, typing.into(body, own, f"`{op}` computes in {own}"), own, span)  # type: ignore[arg-type]
+        return Reduce(op, binders, typing.into(body, own, f"`{op}` computes in {own}"), own, span)
 
     return Bare(at, span, body.floating) if isinstance(body, Bare) else at(body.type)

@@ -16,13 +16,13 @@ from layoutc.resolve.errors import Errors, Refused, each
 from layoutc.resolve.layouts import AnyLayout, describe
 from layoutc.resolve.program import MOST_TILE, Schedule, StageChoice, Threads
 from layoutc.resolve.surface import Surface
+from layoutc.resolve.words import PLACES, one_of
 from layoutc.source import Span
 
 MOST_THREADS = 1024             # a block
 MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smallest type
 MOST_BUDGET = 2**31 - 1
 MOST_FUSED = 64                 # steps a launch
-WHERE = ("shared", "registers", "global", "constant")
 UNITS = {"bytes": 1, "B": 1, "KiB": 2**10, "MiB": 2**20}
 
 
@@ -243,11 +243,11 @@ class ScheduleResolver:
                 "duplicate-clause", clause.span, f"this schedule stages `{name}` twice", "again",
                 others=[Label(self.stages[name].span, "first staged here")],
             )
-        where = clause.where.id
-        if where not in WHERE:
+        written, where = clause.where.id, one_of(PLACES, clause.where.id)
+        if where is None:
             self.errors.refuse(
-                "bad-stage", clause.where.span, f"there is no place `{where}` to stage in", "unknown",
-                help=did_you_mean(where, WHERE), notes=[f"the places are {', '.join(WHERE)}"],
+                "bad-stage", clause.where.span, f"there is no place `{written}` to stage in", "unknown",
+                help=did_you_mean(written, PLACES), notes=[f"the places are {', '.join(PLACES)}"],
             )
         if clause.double and (where != "shared" or name in self.surface.lets):
             what = f"the let `{name}` is computed in the kernel" if where == "shared" else f"`{name}` waits in {where}"
@@ -266,7 +266,7 @@ class ScheduleResolver:
                 "bad-stage", clause.span, f"`{name}` {what}, and constant memory needs an input of constant extents",
                 "cannot be constant", help=f"`stage {name} in shared`",
             )
-        self.stages[name] = StageChoice(name, where, clause.halo_global, clause.double, clause.span)  # type: ignore[arg-type]
+        self.stages[name] = StageChoice(name, where, clause.halo_global, clause.double, clause.span)
 
     def _vector(self, written: syntax.Expression) -> int:
         elements = self.statics.integer(written)

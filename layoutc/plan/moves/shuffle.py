@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.matchings import matched
@@ -47,22 +48,25 @@ def _repeated(plan: Shuffle, times: int) -> Shuffle:
     return Shuffle(plan.words, layers(plan.before), rounds, own, layers(plan.after), plan.parts)
 
 
+Word: TypeAlias = "tuple[object, ...]"      # the items that travel together
+
+
 def simulate(move: Shuffle, exchange: Exchange, held: list[list[object]]) -> list[list[object]]:
     """What every thread holds afterwards, by the plan alone."""
     threads = range(exchange.threads)
-    words: list[list[object]] = [[tuple(held[t][item] for item in word) for word in move.words] for t in threads]
+    words: list[list[Word]] = [[tuple(held[t][item] for item in word) for word in move.words] for t in threads]
     words = _layered(words, move.before)
-    received: list[list[object]] = [[words[t][row[t]] if row[t] >= 0 else None for row in move.own] for t in threads]
+    received: list[list[Word]] = [[words[t][row[t]] if row[t] >= 0 else () for row in move.own] for t in threads]
     for one in move.rounds:
         shown = [words[t][one.send[t]] for t in threads]
         for t in threads:
             if one.receive[t] >= 0:
                 received[t][one.receive[t]] = shown[t - t % exchange.warp + one.lane[t]]
     received = _layered(received, move.after)
-    return [[received[t][word][part] for word, part in move.parts] for t in threads]  # type: ignore[index]
+    return [[received[t][word][part] for word, part in move.parts] for t in threads]
 
 
-def _layered(words: list[list[object]], layers: tuple[Layer, ...]) -> list[list[object]]:
+def _layered(words: list[list[Word]], layers: tuple[Layer, ...]) -> list[list[Word]]:
     for layer in layers:
         words = [[row[register[t]] for register in layer] for t, row in enumerate(words)]
     return words

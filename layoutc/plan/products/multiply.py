@@ -84,13 +84,12 @@ class Multiply:
 
     def _product(self, values: Sequence[Element]) -> Steps:
         """The product of the item in hand into its sum."""
-        body, lowering = self.product.reduce.body, self.frame.lowering
-        left, right = values if self.product.left_is_rows else reversed(values)
+        lowering, pairs = self.frame.lowering, list(zip(self.product.factors, values, strict=True))
+        left, right = pairs if self.product.left_is_rows else reversed(pairs)
         names = {b.name for b in self.product.reduce.binders} | self.into.env.keys() | set(self.frame.indices)
         env = {**{n: Name(n) for n in names}, **self.frame.extents}
         with lowering.block() as steps:
-            factors = [self._factor(value, element, env)
-                       for value, element in ((body.left, left), (body.right, right))]  # type: ignore[union-attr]
+            factors = [self._factor(f.operand, element, env) for f, element in (left, right)]
             lowering.emit(*self.into.of_item(several=True).take_product(factors[0], factors[1]))
         return tuple(steps)
 

@@ -58,8 +58,7 @@ class Team:
     def ownership(self) -> Ownership:
         """Which outputs each thread works for: all of a team have the same."""
         if not self.by_columns:
-            shape: tuple[object, ...] = ((self.workers, self.slots), 1)
-            layout = Layout(shape, ((0, 1), 0) if not self.walked else ((1, self.workers), 0))  # type: ignore[arg-type]
+            layout = Layout(((self.workers, self.slots), 1), ((1, self.workers) if self.walked else (0, 1), 0))
             kept = [size for n, size in enumerate(self.tile) if n not in self.walked]
             at = iter(unravel(self.thread // self.workers, tuple(kept)))
             places = tuple(self._walked(n) if n in self.walked else next(at) for n in range(len(self.tile)))

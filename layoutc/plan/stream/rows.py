@@ -6,6 +6,7 @@ The steps wait for each other from turn to turn, so that in one turn none waits 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from layoutc.index import Binary, Call, Expr, Int, Name, Select, compare, dot, every
 from layoutc.plan.fusing import kinds
@@ -32,7 +33,7 @@ def load_row(stream: Stream) -> None:
         at = (row, *(_start(stream, i) for i in inner))
         for u, source in stream.sources.items():
             take(stream, memory_type(source.type), _vector(stream, u), (source.array, dot(at, source.strides)),
-                 lambda c, u=u: stream.newest(u, left, c), "load_here")  # type: ignore[misc]
+                 partial(stream.newest, u, left), "load_here")
     with lowering.block() as careful, stream.each_side():
         stream.declare_places(inner[:-1], inner)
         with stream.each_column():
