@@ -15,6 +15,7 @@ from layoutc.compiler import default_signature, plan_kernel, read_program
 from layoutc.cuda_source import CudaSource
 from layoutc.plan.nodes import Target
 from layoutc.source import Source
+from layoutc.testing import assert_matches_numpy
 from tests.fuzz.compilation import refused
 
 TYPES = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64")
@@ -56,6 +57,19 @@ def test_a_place_that_a_let_does_not_look_at_is_not_computed() -> None:
     x, at = np.arange(5, dtype=np.float32), np.arange(5)
     kernel = layoutc.compile(text)["k"]
     np.testing.assert_array_equal(kernel(x, at, device="cpu"), kernel.reference(x, at))
+
+
+@pytest.mark.parametrize("wide", [32, 33, 65])
+def test_lines_of_weights_of_any_length(wide: int) -> None:
+    """Of lines that are longer than registers hold in common, none begins there."""
+    text = f"""kernel k(x: f32[H, W], w: f32[3, {wide}]) -> (y: f32[H, W]) {{
+        edge x = nearest
+        y[i, j] = sum(u in 0..3, v in 0..{wide}) w[u, v] * x[i + u - 1, j + v - 16]
+    }}"""
+    assert compile_ptx(made(text), "sm_75")[1].strip("\0 \n") == ""
+    generator = np.random.default_rng(0)
+    x, w = (generator.standard_normal(shape, np.float32) for shape in ((9, 70), (3, wide)))
+    assert_matches_numpy(layoutc.compile(text)["k"], x, w, device="cpu")
 
 
 @pytest.mark.parametrize("where", ["shared", "shared halo global", "registers"])

@@ -41,7 +41,8 @@ def _prologue(walk: Walk) -> list[Step]:
     with walk.frame.lowering.block() as steps:
         walk.frame.emit_thread_and_block()
         shared = [s for s in walk.shape.weights if s.where == "shared"]
-        begun = {s.tensor: _beginning(walk, s) for s in shared if len(walk.shape.weights) == 1}
+        begun = {s.tensor: _beginning(walk, s) for s in shared
+                 if len(walk.shape.weights) == 1 and s.extents[-1] <= MOST_COMMON}
         fill_shared(walk.frame, shared, declare_shared(walk.frame))
     for s in shared:
         place = walk.frame.lowering.places[s.tensor]
