@@ -7,9 +7,9 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from layoutc.arguments import as_array
 from layoutc.backend import Run
-from layoutc.calls import Caller
+from layoutc.calling.arguments import as_array
+from layoutc.calling.calls import Caller
 from layoutc.compiler import default_signature, read_program
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
 from layoutc.layout.layout import as_integer

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from layoutc.arguments import as_array, as_ranks, refuse
 from layoutc.backend import Run
-from layoutc.plan.declared import plan_declared
+from layoutc.calling.arguments import as_array, as_ranks, refuse
+from layoutc.calling.redistribution_calls import RedistributionCaller, tensor_of
 from layoutc.plan.nodes import Target
-from layoutc.plan.redistribution import RedistributionPlan
-from layoutc.redistribution_calls import RedistributionCaller, tensor_of
+from layoutc.plan.redistributions.declared import plan_declared
+from layoutc.plan.redistributions.redistribution import RedistributionPlan
 from layoutc.render import render_header
 from layoutc.resolve.program import Program
 from layoutc.resolve.program import Redistribute as Meaning

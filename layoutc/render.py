@@ -18,7 +18,7 @@ from layoutc.resolve.types import BOOL
 from layoutc.templates_dir import templates_dir
 
 if TYPE_CHECKING:
-    from layoutc.plan.redistribution import RedistributionPlan  # it needs NumPy
+    from layoutc.plan.redistributions.redistribution import RedistributionPlan
 
 
 def render(plan: Plan) -> CudaSource:
@@ -42,7 +42,7 @@ def render_redistribution(plan: RedistributionPlan) -> CudaSource:
 def render_header(plan: RedistributionPlan) -> str:
     """The function of a redistribution as one text that includes nothing and compiles alone."""
     from layoutc.plain_cuda import helpers_of, plain_cuda  # these need NumPy, which kernels alone do without
-    from layoutc.plan.redistribution import header_of
+    from layoutc.plan.redistributions.redistribution import header_of
 
     header = header_of(plan)
     whole = replace(header, helpers=helpers_of(render_step(header)))

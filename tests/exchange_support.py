@@ -15,7 +15,7 @@ from layoutc.layout import Layout, blocked, mma_a, mma_b, mma_c, striped, warp_s
 from layoutc.lines import fold_lines
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.nodes import Target
-from layoutc.plan.redistribution import RedistributionPlan, plan_redistribution
+from layoutc.plan.redistributions.redistribution import RedistributionPlan, plan_redistribution
 from layoutc.plan.steps import File
 from layoutc.render import render_redistribution, render_step
 from layoutc.resolve.types import TYPES

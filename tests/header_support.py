@@ -6,7 +6,7 @@ import importlib
 
 from layoutc.plan.emission.functions import ranks_of
 from layoutc.plan.moves.by_rank import Ranked
-from layoutc.plan.redistribution import RedistributionPlan, header_of
+from layoutc.plan.redistributions.redistribution import RedistributionPlan, header_of
 
 HALF = "unsigned short"     # a type of 2 bytes, where a header leaves it open
 

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from random import Random
 from typing import Any
 
-from layoutc.calls import Caller
+from layoutc.calling.calls import Caller
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import compile
 from layoutc.parse import syntax

@@ -10,7 +10,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from layoutc import calls
+from layoutc.calling import calls
 from layoutc.compiler import default_signature
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, Module, compile

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from layoutc import calls
+from layoutc.calling import calls
 from tests.cli_support import TWO, invoke
 
 

@@ -21,7 +21,7 @@ from layoutc.lines import fold_lines
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.nodes import Target
-from layoutc.plan.redistribution import RedistributionPlan, header_of, plan_redistribution
+from layoutc.plan.redistributions.redistribution import RedistributionPlan, header_of, plan_redistribution
 from layoutc.plan.steps import File
 from layoutc.render import render_header, render_redistribution, render_step
 from layoutc.resolve.types import TYPES

@@ -13,9 +13,9 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from layoutc import compile, load
-from layoutc.arguments import NARROW, NARROW_EXTENT
 from layoutc.backend.types import numpy_dtype
-from layoutc.calls import Caller
+from layoutc.calling.arguments import NARROW, NARROW_EXTENT
+from layoutc.calling.calls import Caller
 from layoutc.compare import compare
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from layoutc.backend.types import numpy_dtype
-from layoutc.calls import Caller
+from layoutc.calling.calls import Caller
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, compile
 from layoutc.resolve.program import Extent

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutc.index import Expr, Int, Name, divide, multiply, remainder
-from layoutc.plan.greatest import greatest
+from layoutc.plan.lowering.greatest import greatest
 
 i, j, N = Name("i", 0), Name("j", 0), Name("N", 0)
 

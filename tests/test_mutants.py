@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from layoutc.calls import Caller
+from layoutc.calling.calls import Caller
 from layoutc.cuda_source import CudaSource
 from layoutc.module import Kernel, compile
 from layoutc.plan.nodes import Plan, Signature, Target

@@ -20,7 +20,7 @@ from layoutc.layout import Layout, blocked, striped
 from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.nodes import Target
-from layoutc.plan.redistribution import RedistributionPlan, plan_redistribution
+from layoutc.plan.redistributions.redistribution import RedistributionPlan, plan_redistribution
 from layoutc.reference.redistribution import wrong_items
 from layoutc.render import render_header, render_redistribution
 from layoutc.resolve.program import Redistribute

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import layoutc
 from layoutc.backend import Run
+from layoutc.calling.redistribution_calls import fitted
 from layoutc.diagnostics import LayoutcError
-from layoutc.redistribution_calls import fitted
 from tests.header_support import compile_alone
 
 Array = NDArray[Any]

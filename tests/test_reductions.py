@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from layoutc import LayoutcError, arguments, compile, load
+from layoutc import LayoutcError, compile, load
 from layoutc.backend import Run
+from layoutc.calling import arguments
 from layoutc.compare import compare
 from layoutc.compiler import default_signature
 from layoutc.module import Kernel, Module

@@ -9,12 +9,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from layoutc import repeated, stepping
+from layoutc.calling import repeated, stepping
+from layoutc.calling.repeated import Ready, Repeated, Stepped, form_of
+from layoutc.calling.stepping import Launches, Spare, Turns
+from layoutc.calling.workspaces import Rooms
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import compile
-from layoutc.repeated import Ready, Repeated, Stepped, form_of
-from layoutc.stepping import Launches, Spare, Turns
-from layoutc.workspaces import Rooms
 
 
 @dataclass

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from layoutc.calling.stepping import Launches, Spare, Turns, twin
 from layoutc.module import compile
-from layoutc.stepping import Launches, Spare, Turns, twin
 
 KERNELS = {
     "one": "kernel k(u: i32[N]) -> (v: i32[N]) { v[i] = u[i]  step u = v }",

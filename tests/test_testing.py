@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutc.backend.types import numpy_dtype
-from layoutc.calls import Caller
+from layoutc.calling.calls import Caller
 from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import compile, load

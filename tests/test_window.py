@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import layoutc
-from layoutc import arguments
 from layoutc.backend.types import numpy_dtype
+from layoutc.calling import arguments
 from layoutc.compiler import default_signature
 from layoutc.module import Kernel, compile
 from layoutc.testing import assert_matches_numpy
@@ -222,7 +222,7 @@ def test_indices_of_64_bits(device: str, monkeypatch: pytest.MonkeyPatch) -> Non
     kernel = kernel_of(BLUR)
     check(kernel, arrays(kernel, [(21, 270), (3, 5)]), device)
     assert "Index = i64" in kernel.caller().text(
-        layoutc.arguments.signature_of(kernel.meaning, [np.zeros((3, 3), np.float32)] * 3))[1].text
+        layoutc.calling.arguments.signature_of(kernel.meaning, [np.zeros((3, 3), np.float32)] * 3))[1].text
 
 
 def test_nothing_is_walked_where_neighbours_share_nothing() -> None:

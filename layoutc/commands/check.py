@@ -45,7 +45,7 @@ def plan_everything(program: Program, settings: Settings) -> None:
 def _impossible(program: Program, settings: Settings) -> dict[Diagnostic, None]:
     """What cannot be honoured of redistributions."""
     from layoutc.explain import moved
-    from layoutc.plan.declared import plan_declared
+    from layoutc.plan.redistributions.declared import plan_declared
 
     problems: dict[Diagnostic, None] = {}
     for r in program.redistributes:

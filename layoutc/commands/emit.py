@@ -69,7 +69,7 @@ def _kernel(settings: Settings, program: Program, kernel: Kernel, schedule: Sche
 def _redistribution(settings: Settings, program: Program, r: Redistribute, stage: str) -> str:
     if stage == "program":
         return dump(r)
-    from layoutc.plan.declared import plan_declared
+    from layoutc.plan.redistributions.declared import plan_declared
     from layoutc.render import render_header, render_redistribution
 
     plan = plan_declared(program, r, settings.target)

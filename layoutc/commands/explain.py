@@ -16,7 +16,7 @@ def explain(
     """Print what was derived of what is chosen, for extents where they are given."""
     from layoutc.explain import explain as explain_kernel
     from layoutc.explain import explain_redistribution, explain_text
-    from layoutc.plan.declared import plan_declared
+    from layoutc.plan.redistributions.declared import plan_declared
 
     program = read(path, settings)
     is_empty = not (program.kernels or program.redistributes)

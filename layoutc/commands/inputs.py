@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.arguments import as_array, as_ranks
 from layoutc.backend.errors import MissingToolError
 from layoutc.backend.types import numpy_dtype
+from layoutc.calling.arguments import as_array, as_ranks
 from layoutc.commands.literals import is_literal, read_literal
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
 from layoutc.resolve.program import Tensor

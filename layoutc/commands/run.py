@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from layoutc.calling.devices import choose_device
+from layoutc.calling.redistribution_calls import tensor_of
 from layoutc.commands.inputs import Array, read_input, read_ranks
 from layoutc.commands.interruptible import interruptible
 from layoutc.commands.outputs import as_json, as_text, check_places, head_of, write_outputs
 from layoutc.commands.selection import Declared, meant, only_one, read, scheduled
 from layoutc.commands.settings import Settings, WordsError
-from layoutc.devices import choose_device
 from layoutc.module import Kernel
 from layoutc.redistribution import Redistribution
-from layoutc.redistribution_calls import tensor_of
 from layoutc.resolve.program import Kernel as Meaning
 from layoutc.resolve.program import Program, Schedule, Tensor
 from layoutc.resolve.tiles import inputs_of

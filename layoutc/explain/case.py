@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from layoutc.index import Binary, Call, Expr, Int, Name
 from layoutc.plan.nodes import Pass, Plan, Storage, WorkspaceArgument
-from layoutc.plan.redistributed import DealtAccess
+from layoutc.plan.redistributions.redistributed import DealtAccess
 from layoutc.resolve.binding import tensor_shape
 from layoutc.resolve.program import Equation, Kernel, Stage, Tensor
 

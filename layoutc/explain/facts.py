@@ -13,9 +13,9 @@ from layoutc.explain.records import Explained, Fuse, Halo, Strategy, Threads, me
 from layoutc.explain.storage import box_of, storage
 from layoutc.explain.traffic import traffic
 from layoutc.index import Int
-from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.nodes import Target
 from layoutc.plan.planner import default_signature, make_plan
+from layoutc.plan.reads.footprints import Footprint, footprints
 from layoutc.resolve.binding import check_call
 from layoutc.resolve.program import Kernel, Program, Schedule
 from layoutc.resolve.same_bits import same_bits

@@ -11,9 +11,10 @@ from layoutc.explain.case import Case
 from layoutc.explain.records import Intensity
 from layoutc.explain.taps import Runs, Taps, count_along, taps_of
 from layoutc.index import Expr, Int, Name
-from layoutc.plan.chunks import Chunk
-from layoutc.plan.halo import Axis, as_index
 from layoutc.plan.nodes import Storage
+from layoutc.plan.reads.chunks import Chunk
+from layoutc.plan.reads.footprints import Axis
+from layoutc.plan.reads.subscripts import as_index
 from layoutc.resolve.program import Binary, Call, Equation, Read, Reduce, Stage, Unary, Value
 from layoutc.resolve.trees import children
 

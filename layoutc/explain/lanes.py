@@ -8,7 +8,7 @@ import numpy as np
 
 from layoutc.explain.case import Case, Column, column
 from layoutc.index import Expr, Int, Name, names_in, terms
-from layoutc.plan.halo import Accesses
+from layoutc.plan.reads.accesses import Accesses
 from layoutc.resolve.program import Tensor
 
 

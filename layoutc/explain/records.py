@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from layoutc.explain.redistribution import moved
 from layoutc.plan.nodes import Mask, Refusal
-from layoutc.plan.redistribution import RedistributionPlan
+from layoutc.plan.redistributions.redistribution import RedistributionPlan
 
 V = TypeVar("V")
 Halo = dict[str, tuple[int, int]]           # per index: -(least offset), greatest offset

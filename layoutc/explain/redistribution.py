@@ -5,7 +5,7 @@ from __future__ import annotations
 from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles
 from layoutc.plan.moves.nodes import RenameRegisters, Shuffle, ThroughShared
 from layoutc.plan.nodes import Target
-from layoutc.plan.redistribution import RedistributionPlan
+from layoutc.plan.redistributions.redistribution import RedistributionPlan
 
 
 def explain_redistribution(plan: RedistributionPlan, target: Target) -> dict[str, object]:

@@ -7,7 +7,7 @@ from math import prod
 
 from layoutc.explain.case import Case
 from layoutc.explain.records import Item, Stored
-from layoutc.plan.halo import Footprint
+from layoutc.plan.reads.footprints import Footprint
 from layoutc.resolve.program import Equation, Read, Reduce, Value
 from layoutc.resolve.trees import children
 from layoutc.resolve.types import arithmetic_type, compute_type

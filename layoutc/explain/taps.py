@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutc.index import Expr, Int, Name, terms
-from layoutc.plan.halo import Accesses
+from layoutc.plan.reads.accesses import Accesses
 from layoutc.resolve.program import Equation, Kernel, Stage
 
 Column = NDArray[np.int64]

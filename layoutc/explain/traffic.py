@@ -13,8 +13,8 @@ from layoutc.explain.case import Case, places
 from layoutc.explain.records import Traffic
 from layoutc.explain.taps import AxisTaps, Runs, Taps, count_along, count_elements, taps_of
 from layoutc.explain.transactions import transactions
-from layoutc.plan.halo import Axis
 from layoutc.plan.nodes import Storage
+from layoutc.plan.reads.footprints import Axis
 from layoutc.resolve.binding import tensor_shape
 from layoutc.resolve.program import Stage, Tensor
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from layoutc.explain.case import Case, Column, places
 from layoutc.explain.lanes import first_subscripts
 from layoutc.explain.taps import Taps, taps_of
-from layoutc.plan.halo import Axis
-from layoutc.plan.loading import fill_vector, in_whole_vectors
+from layoutc.plan.kernel.loading import fill_vector, in_whole_vectors
 from layoutc.plan.nodes import Storage
-from layoutc.plan.redistributed import DealtAccess
+from layoutc.plan.reads.footprints import Axis
+from layoutc.plan.redistributions.redistributed import DealtAccess
 from layoutc.resolve.binding import evaluate_index, tensor_shape
 from layoutc.resolve.program import Stage, Tensor
 

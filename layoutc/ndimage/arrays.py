@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.arguments import is_on_gpu
+from layoutc.calling.arguments import is_on_gpu
 
 Array = Any             # a NumPy or a CuPy array
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from layoutc.index import Expr, Int, Name, terms
-from layoutc.plan.halo import Accesses, as_index
+from layoutc.plan.reads.accesses import Accesses
+from layoutc.plan.reads.subscripts import as_index
 from layoutc.resolve.program import Equation, Kernel
 
 NOMINAL = 256           # of an extent that is known at the call

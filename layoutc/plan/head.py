@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from layoutc.plan.nodes import THROUGH, Pass, Storage
-from layoutc.plan.redistributed import DealtAccess
+from layoutc.plan.redistributions.redistributed import DealtAccess
 from layoutc.resolve.program import Kernel, Schedule
 
 

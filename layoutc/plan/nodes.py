@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from layoutc.index import Expr, Int
-from layoutc.plan.chunks import Chunk, origins_of
-from layoutc.plan.halo import Axis, Footprint
+from layoutc.plan.reads.chunks import Chunk, origins_of
+from layoutc.plan.reads.footprints import Axis, Footprint
 from layoutc.plan.steps import File
 from layoutc.resolve.program import Kernel, Schedule
 from layoutc.resolve.types import Type
@@ -18,8 +18,8 @@ ASKED = ((75, 64), (80, 163), (86, 99), (87, 163), (89, 99), (90, 227), (120, 99
 THROUGH = "×"               # between the names of indices that are counted through as one, the last fastest
 
 if TYPE_CHECKING:
-    from layoutc.plan.fusing import Fusing
-    from layoutc.plan.redistributed import DealtAccess
+    from layoutc.plan.reads.fusing import Fusing
+    from layoutc.plan.redistributions.redistributed import DealtAccess
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.index import Name
-from layoutc.plan.halo import as_index
 from layoutc.plan.head import head
-from layoutc.plan.lower import MOST_EVALUATIONS, EvaluationsError
+from layoutc.plan.lowering.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
-from layoutc.plan.reach import groups
+from layoutc.plan.reads.reach import groups
+from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function, Inlined
 from layoutc.plan.strategies import choose
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 from layoutc.resolve.depth import deep_recursion
 from layoutc.resolve.program import Const, Kernel, Program, Reduce, Schedule, Stage, Value
 from layoutc.resolve.trees import children

@@ -18,7 +18,7 @@ from hypothesis.errors import Flaky
 from numpy.typing import NDArray
 
 from layoutc.backend import MissingToolError, Run
-from layoutc.devices import choose_device
+from layoutc.calling.devices import choose_device
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.redistribution import Redistribution
 from layoutc.reference import wrong_items

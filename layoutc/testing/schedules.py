@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from random import Random
 
-from layoutc.plan.halo import footprints
+from layoutc.plan.reads.footprints import footprints
 from layoutc.resolve.program import Const, Kernel, Reduce, Value
 from layoutc.resolve.trees import children
 

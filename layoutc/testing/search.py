@@ -12,8 +12,8 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Flaky
 
-from layoutc.calls import Caller
-from layoutc.devices import choose_device
+from layoutc.calling.calls import Caller
+from layoutc.calling.devices import choose_device
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel
 from layoutc.resolve.program import Kernel as Meaning

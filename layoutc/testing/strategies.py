@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from numpy.typing import NDArray
 
-from layoutc.calls import Caller
+from layoutc.calling.calls import Caller
 from layoutc.module import Kernel
 from layoutc.resolve.program import Kernel as Meaning
 from layoutc.testing.cases import Case, Out, arguments_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from layoutc.calls import Caller
+from layoutc.calling.calls import Caller
 from layoutc.compiler import default_signature, read_program, with_schedule
 from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.module import Kernel as ModuleKernel

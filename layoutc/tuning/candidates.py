@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from layoutc.plan.halo import footprints
+from layoutc.plan.reads.footprints import footprints
 from layoutc.resolve.program import Kernel
 
 THREADS = (64, 128, 256, 512)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from layoutc.index import Expr, Int, Name, ceildiv, compare, dot, multiply
 from layoutc.index import both as both_of
-from layoutc.plan.frame import Frame
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.kernel.used import with_used
 from layoutc.plan.matrix.operand import Coming, Operand
 from layoutc.plan.matrix.product import DEPTHS, Product
 from layoutc.plan.matrix.tiling import Tiling
@@ -25,7 +26,6 @@ from layoutc.plan.steps import (
     Variable,
     When,
 )
-from layoutc.plan.used import with_used
 from layoutc.plan.values import Element, Function, Literal, Operation, c_type, store
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Equation

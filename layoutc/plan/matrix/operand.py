@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from layoutc.index import TRUE, Expr, Int, Name, Select, compare, dot, every, multiply, names_in, not_negative
 from layoutc.index import Call as Of
-from layoutc.plan.frame import Frame
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.kernel.used import with_used
+from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.matrix.product import DEPTHS, Factor
 from layoutc.plan.matrix.tiling import FRAGMENT, VECTOR_BYTES, Panel, Tiling
 from layoutc.plan.nodes import Signature
-from layoutc.plan.places import InGlobal
 from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, SharedAt, Step, Steps, When
-from layoutc.plan.used import with_used
 from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, c_type, store
 from layoutc.resolve.program import Kernel
 

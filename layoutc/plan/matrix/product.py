@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layoutc.index import Expr, Int, Name, names_in, terms, total
-from layoutc.plan.chunks import Chunk
-from layoutc.plan.halo import as_index
 from layoutc.plan.products.shape import Factor as Operand
 from layoutc.plan.products.shape import Product as SumOfProducts
 from layoutc.plan.products.shape import product_of as sum_of_products
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.chunks import Chunk
+from layoutc.plan.reads.subscripts import as_index
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Const, Reduce, Tensor, Value
 from layoutc.resolve.types import BF16, F16, F32, I8, I32, U8, Type
 

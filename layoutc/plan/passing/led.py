@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from layoutc.index import Name
-from layoutc.plan.halo import Accesses, Axis, Footprint, boxes_around
+from layoutc.plan.reads.accesses import Accesses
+from layoutc.plan.reads.footprints import Axis, Footprint, boxes_around
 from layoutc.resolve.program import Binder, Const, Equation, Index, Kernel, Reduce, Value
 from layoutc.resolve.trees import children, replaced
 

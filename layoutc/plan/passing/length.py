@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Binary, Binder, Call, Read, Reduce, Unary, Value
 from layoutc.resolve.trees import children
 

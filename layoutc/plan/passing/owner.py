@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from layoutc.layout import Layout
-from layoutc.plan.frame import Choice
-from layoutc.plan.halo import Footprint
+from layoutc.plan.kernel.frame import Choice
 from layoutc.plan.nodes import Storage
 from layoutc.plan.ownership import by_layout
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.footprints import Footprint
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Kernel, Reduce
 from layoutc.resolve.trees import parts
 

@@ -8,14 +8,14 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, every
-from layoutc.plan.frame import Choice, Frame
+from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.lowering.reduce import Accumulator
 from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
-from layoutc.plan.reduce import Accumulator
 from layoutc.plan.steps import Assign, Loop, Step
 from layoutc.plan.steps import Variable as Declared
-from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.values import Element, Function, Text
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Reduce
 
 

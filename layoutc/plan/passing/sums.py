@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layoutc.index import Expr, Int
-from layoutc.plan.loops import take
+from layoutc.plan.lowering.loops import take
+from layoutc.plan.lowering.reduce import Accumulator, accumulator
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.state import Passing
-from layoutc.plan.reduce import Accumulator, accumulator
 from layoutc.plan.steps import Assign, Loop, Registers, Variable
 from layoutc.plan.values import Element
 from layoutc.plan.values import Variable as Held

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from layoutc.plan.halo import Footprint
 from layoutc.plan.nodes import Storage
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.footprints import Footprint
+from layoutc.plan.work import Work
 
 MOST_WEIGHTS = 64           # elements of all small tensors that a thread holds
 MOST_SHARED = 8192          # bytes of a small tensor that the block shares

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutc.plan.halo import Axis
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.footprints import Axis
+from layoutc.plan.work import Work
 from layoutc.resolve.types import Type, compute_type
 
 WARP = 32

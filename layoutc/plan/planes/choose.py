@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 
 PLANES, AHEAD = 128, 2
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps

@@ -8,9 +8,10 @@ from dataclasses import replace
 from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name
-from layoutc.plan.frame import Choice
-from layoutc.plan.loading import emit_when
-from layoutc.plan.masks import masks_of
+from layoutc.plan.kernel.frame import Choice
+from layoutc.plan.kernel.loading import emit_when
+from layoutc.plan.kernel.masks import masks_of
+from layoutc.plan.lowering.places import InParts, InRows
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Storage
 from layoutc.plan.passing.led import Led
@@ -18,11 +19,10 @@ from layoutc.plan.passing.owner import choice_of as owned
 from layoutc.plan.passing.state import Passing
 from layoutc.plan.passing.weights import moves
 from layoutc.plan.passing.widths import WARP
-from layoutc.plan.places import InParts, InRows
 from layoutc.plan.planes.parts import Part
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.steps import Loop, Step
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 
 
 class March(Passing):

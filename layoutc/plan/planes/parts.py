@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.halo import Accesses, Axis, boxes_around
 from layoutc.plan.passing.led import Led, without
 from layoutc.plan.passing.widths import in_vectors
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.accesses import Accesses
+from layoutc.plan.reads.footprints import Axis, boxes_around
+from layoutc.plan.work import Work
 from layoutc.resolve.types import Type
 
 Axes = tuple[Axis, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot
-from layoutc.plan.loading import emit_when
+from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.planes.march import March, nested
 from layoutc.plan.steps import Assign, Do, Either, Loop, Step
 from layoutc.plan.values import Element, Function, Operation, c_type

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.halo import Footprint
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
 from layoutc.plan.passing.weights import weights_of
 from layoutc.plan.passing.widths import WARP, in_vectors, words_of
 from layoutc.plan.planes.parts import Axes, Items, Part, extent_of, parts_of, union
-from layoutc.plan.reach import grown
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.footprints import Footprint
+from layoutc.plan.reads.reach import grown
+from layoutc.plan.work import Work
 from layoutc.resolve.types import Type
 
 MOST_HELD = 132         # registers of 32 bits that outlive a plane

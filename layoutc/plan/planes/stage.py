@@ -11,9 +11,9 @@ from functools import partial
 from math import prod
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
-from layoutc.plan.loading import Destination, copy_one, emit_when
+from layoutc.plan.kernel.loading import Destination, copy_one, emit_when
+from layoutc.plan.lowering.places import InGlobal, fold
 from layoutc.plan.nodes import Storage
-from layoutc.plan.places import InGlobal, fold
 from layoutc.plan.planes.march import March
 from layoutc.plan.planes.shape import Ring
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Note, Registers, SharedAt, Step, Turns

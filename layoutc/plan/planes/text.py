@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from layoutc.index import Call, Int, Name, compare
-from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
-from layoutc.plan.loading import emit_when
-from layoutc.plan.loops import loops
+from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
+from layoutc.plan.kernel.loading import emit_when
+from layoutc.plan.lowering.loops import loops
 from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
@@ -17,8 +17,8 @@ from layoutc.plan.planes.shape import Shape
 from layoutc.plan.planes.stage import declare_rings, declare_sources, send_planes
 from layoutc.plan.planes.take import take_parts
 from layoutc.plan.steps import Barrier, Do, Let, Loop, Note, Registers, Turns, When
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Function, Literal, register_type
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.types import I32
 
 

@@ -7,7 +7,7 @@ from layoutc.plan.passing.widths import WARP, columns_of
 from layoutc.plan.planes.choose import chosen_knobs
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.refusal import refusal
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Schedule
 
 

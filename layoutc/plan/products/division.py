@@ -7,8 +7,8 @@ from math import gcd, prod
 
 from layoutc.index import Expr
 from layoutc.integers import next_power_of_two
-from layoutc.plan.chunks import Chunk
 from layoutc.plan.products.shape import Factor, Product
+from layoutc.plan.reads.chunks import Chunk
 from layoutc.resolve.program import Binder, Const
 
 WARP = 32

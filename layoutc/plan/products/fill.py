@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from math import copysign, gcd
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, Select, compare, dot, every, names_in, terms
-from layoutc.plan.frame import Frame
-from layoutc.plan.loading import holds_something, is_certain
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.kernel.loading import holds_something, is_certain
+from layoutc.plan.kernel.used import with_used
 from layoutc.plan.products.division import ACCESS_BYTES, Division, Side, begins_at_multiples_of
 from layoutc.plan.products.lines import Line, Walk, Words, first_of
 from layoutc.plan.products.shape import Factor, coefficient
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Registers, Steps, When
-from layoutc.plan.used import with_used
 from layoutc.plan.values import Choice, Element, Function, Operation, Text, Variable, store
 from layoutc.resolve.program import Const, Sides, Value
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 from math import prod
 
 from layoutc.index import Binary, Expr, Int, Name
-from layoutc.plan.chunks import Chunk
-from layoutc.plan.frame import Frame
+from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.names import Names
 from layoutc.plan.products.division import Steps
+from layoutc.plan.reads.chunks import Chunk
 from layoutc.plan.steps import Let, Step
 from layoutc.resolve.program import Binder, Const
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layoutc.index import Call, Expr, Int, Name, ceildiv, compare
-from layoutc.plan.chunks import number_of_chunks
-from layoutc.plan.frame import Frame
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.kernel.sums import Sums
+from layoutc.plan.kernel.used import with_used
 from layoutc.plan.products.division import BUFFERS, Division
 from layoutc.plan.products.fill import Fill
 from layoutc.plan.products.lines import Line, Walk, Words
@@ -14,9 +15,8 @@ from layoutc.plan.products.multiply import Multiply
 from layoutc.plan.products.results import Results
 from layoutc.plan.products.shape import Factor, Product
 from layoutc.plan.products.sides import total_of
+from layoutc.plan.reads.chunks import number_of_chunks
 from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Shared, Step, Steps, When
-from layoutc.plan.sums import Sums
-from layoutc.plan.used import with_used
 from layoutc.plan.values import Function, memory_type
 
 

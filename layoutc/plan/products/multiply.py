@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from layoutc.index import Expr, Int, Name
-from layoutc.plan.frame import Frame
-from layoutc.plan.halo import as_index
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.kernel.sums import Sum
 from layoutc.plan.products.division import Division, Side
 from layoutc.plan.products.fill import Fill
 from layoutc.plan.products.lines import Words
 from layoutc.plan.products.shape import Product
+from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.steps import Assign, Loop, Registers, Steps, Strided
-from layoutc.plan.sums import Sum
 from layoutc.plan.values import Element, Function, Operation, Text, Variable, memory_type
 from layoutc.resolve.program import Cast, Read, Value
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, every
-from layoutc.plan.frame import Frame
-from layoutc.plan.loading import emit_when
-from layoutc.plan.outputs import emit_runs, emit_values
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.kernel.loading import emit_when
+from layoutc.plan.kernel.outputs import emit_runs, emit_values
+from layoutc.plan.kernel.sums import Sums
+from layoutc.plan.kernel.used import with_used
 from layoutc.plan.products.division import Division
 from layoutc.plan.products.lines import Line, Words
 from layoutc.plan.steps import Either, Loop, Step, Steps
-from layoutc.plan.sums import Sums
-from layoutc.plan.used import with_used
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from layoutc.index import Expr, Int, Name, names_in, terms
-from layoutc.plan.halo import as_index
 from layoutc.plan.products.sides import sides_of
+from layoutc.plan.reads.subscripts import as_index
 from layoutc.resolve.program import Binary as Operation
 from layoutc.resolve.program import Cast, Equation, Index, Kernel, Read, Reduce, Tensor, Value
 from layoutc.resolve.trees import children

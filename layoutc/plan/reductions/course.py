@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, multiply, select
-from layoutc.plan.frame import Frame
+from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.steps import Assign, Step, Strided, Variable, When
 from layoutc.plan.values import Operation
 from layoutc.plan.values import Variable as Held

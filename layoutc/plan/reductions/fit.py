@@ -8,11 +8,11 @@ from math import prod
 
 from layoutc.index import Expr, Name, names_in, terms
 from layoutc.plan.cost import cost_of, nominal_along, nominal_outputs
-from layoutc.plan.halo import Env
+from layoutc.plan.reads.subscripts import Env
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, bound, plain_reads
 from layoutc.plan.reductions.parts import parts_of
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Const, Kernel, Schedule
 from layoutc.resolve.sharing import shares_terms, slides
 from layoutc.resolve.trees import replaced

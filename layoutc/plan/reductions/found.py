@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import count
 
 from layoutc.index import Expr, Name, names_in
-from layoutc.plan.halo import Env, as_index
+from layoutc.plan.lowering.reduce import Key, key_of
+from layoutc.plan.reads.subscripts import Env, as_index
 from layoutc.resolve.program import Equation, Kernel, Read, Reduce, Value
-from layoutc.resolve.sharing import free_indices, over_extents
+from layoutc.resolve.sharing import over_extents
 from layoutc.resolve.trees import children
-
-Key = tuple[Reduce, tuple[tuple[str, Expr], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,6 @@ class Found:
     def key(self) -> Key:
         """What tells its value from others."""
         return self.reduce, self.at
-
-
-def key_of(reduce: Reduce, env: Env) -> Key:
-    """A reduction where indices stand for these expressions."""
-    return reduce, tuple((name, env[name]) for name in sorted(free_indices(reduce)))
 
 
 def find(kernel: Kernel, equations: Sequence[Equation], env: Env) -> tuple[Found, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutc.index import Call, Expr, Int, Name, not_negative, terms
-from layoutc.plan.halo import Env, as_index
+from layoutc.plan.reads.subscripts import Env, as_index
 from layoutc.plan.reductions.course import Digit
 from layoutc.plan.reductions.found import Found
 from layoutc.resolve.program import Binder, Const, Kernel, Read, Reduce, Value

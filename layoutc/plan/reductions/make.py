@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, exclusive
-from layoutc.plan.frame import Frame
-from layoutc.plan.halo import Env
-from layoutc.plan.loops import nest
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.lowering.loops import nest
+from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.nodes import Storage
-from layoutc.plan.places import InGlobal
+from layoutc.plan.reads.subscripts import Env
 from layoutc.plan.reductions.course import Course, split, walk
 from layoutc.plan.reductions.group import Group, bound, inner_binders, plain_reads
 from layoutc.plan.reductions.parts import Cells, Part, parts_of

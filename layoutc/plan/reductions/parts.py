@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutc.plan.reduce import NAMES, least_or_greatest, zero
+from layoutc.plan.lowering.reduce import NAMES, least_or_greatest, zero
 from layoutc.plan.steps import Assign, Let, Steps, When
 from layoutc.plan.values import Function, Literal, Operation, Text, register_type
 from layoutc.plan.values import Variable as Held

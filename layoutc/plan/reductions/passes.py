@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, ceildiv, compare, dot, every, multiply, select
-from layoutc.plan.frame import Choice, Frame
-from layoutc.plan.halo import Footprint, as_index, footprints
+from layoutc.plan.kernel.frame import Choice, Frame
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Lanes, Pass, Workspace, WorkspaceArgument
-from layoutc.plan.reach import grown
+from layoutc.plan.reads.footprints import Footprint, footprints
+from layoutc.plan.reads.reach import grown
+from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.reductions.course import Course, Digit, walk
 from layoutc.plan.reductions.fit import without_reductions
 from layoutc.plan.reductions.found import Found, find
@@ -20,8 +21,8 @@ from layoutc.plan.reductions.make import Making
 from layoutc.plan.reductions.parts import Cells, parts_of
 from layoutc.plan.reductions.team import Team
 from layoutc.plan.steps import Assign, Either, Function, Let, Loop, Step, Steps, When
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, c_type, store
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel
 
 SHORT_ROUNDS = 16           # of a worker of a small team, up to which it is taken

@@ -10,7 +10,6 @@ from layoutc.plan.strategies.columns import Columns
 from layoutc.plan.strategies.contraction import Contraction
 from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.mma import Mma
-from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.strategies.planes import Planes
 from layoutc.plan.strategies.product import Product
 from layoutc.plan.strategies.rows import Rows
@@ -19,6 +18,7 @@ from layoutc.plan.strategies.streamed import Streamed
 from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.turned import Turned
 from layoutc.plan.strategies.window import Window
+from layoutc.plan.work import Work
 
 Strategy = (
     Tile | Fused | Streamed | Window | Planes | Staged | Turned | Rows | Columns | Contraction | Product | Mma)

@@ -29,7 +29,7 @@ from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.reductions.passes import Order, plan_passes
 from layoutc.plan.reductions.team import MOST_GROUPS, WARP, Team
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.work import Made, Work
 
 THREADS = 512
 GROUPS = 16             # of a block that share outputs

@@ -15,14 +15,14 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.index import Int
 from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout
-from layoutc.plan.chunks import TREES, Chunk, number_of_chunks, reductions_of
 from layoutc.plan.cost import cost_of, nominal_extents
-from layoutc.plan.halo import Footprint, footprints
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.products.sides import sides_of
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.reads.chunks import TREES, Chunk, number_of_chunks, reductions_of
+from layoutc.plan.reads.footprints import Footprint, footprints
 from layoutc.plan.strategies.tile import Tile
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Const, Reduce, Schedule, StageChoice, Threads
 
 COLUMNS, COLUMN_ITEMS = 128, 4      # outputs of a block and of a thread along the last index, which moves one factor

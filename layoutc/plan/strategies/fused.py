@@ -2,7 +2,7 @@
 
 What is stepped lies in two boxes of shared memory; a step reads one and writes the other, and a barrier follows. The
 last step makes the outputs, as a tile of one step does. How places outside the tensor come by their values is told in
-``layoutc.plan.fusing``.
+``layoutc.plan.reads.fusing``.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from math import inf, prod
 from typing import Self
 
 from layoutc.index import Call, Expr, Int, Name, Select, compare, every
-from layoutc.plan.boxes import declare_shared, fill_shared
-from layoutc.plan.choose import Chooser
-from layoutc.plan.frame import Choice, Frame
-from layoutc.plan.fusing import Fusing, fusing_of, kinds, loaded_edges
-from layoutc.plan.loading import emit_when
+from layoutc.plan.kernel.boxes import declare_shared, fill_shared
+from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.kernel.loading import emit_when
+from layoutc.plan.lowering.places import InBox
 from layoutc.plan.names import Names
-from layoutc.plan.nearest import nearest_tile
 from layoutc.plan.nodes import Pass
 from layoutc.plan.ownership import unravel
-from layoutc.plan.places import InBox
-from layoutc.plan.redistributed import with_moves
+from layoutc.plan.reads.fusing import Fusing, fusing_of, kinds, loaded_edges
+from layoutc.plan.redistributions.redistributed import with_moves
 from layoutc.plan.steps import Assign, Barrier, Blank, Either, Let, Loop, Rounds, When
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.tile import emit_outputs
 from layoutc.plan.stream.cost import clocks
+from layoutc.plan.tiles.choose import Chooser
+from layoutc.plan.tiles.nearest import nearest_tile
 from layoutc.plan.values import Choice as Chosen
 from layoutc.plan.values import Element, Text, Variable, store
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule, Sides, Value
 
 BESIDE = 20             # operations that a place takes beside its own; in registers a few

@@ -16,9 +16,8 @@ from layoutc.index import Int
 from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout, composition, mma_a, mma_b, mma_c
 from layoutc.plan.cost import cost_of
-from layoutc.plan.frame import Choice, Frame
-from layoutc.plan.halo import footprints
 from layoutc.plan.head import plain
+from layoutc.plan.kernel.frame import Choice, Frame
 from layoutc.plan.matrix.emit import Multiplication
 from layoutc.plan.matrix.operand import vector_of
 from layoutc.plan.matrix.product import DEPTHS, LEAST_SIDE, NoProductError, Product, product_of
@@ -36,8 +35,9 @@ from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal, Storage
 from layoutc.plan.ownership import Ownership, by_layout
 from layoutc.plan.products.sides import counted_through
+from layoutc.plan.reads.footprints import footprints
 from layoutc.plan.refusal import refusal
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule
 
 MOST_SIDE = 128                     # rows and columns of a block

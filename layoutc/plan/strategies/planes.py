@@ -19,8 +19,8 @@ from layoutc.plan.planes.parts import covers, taken_anew
 from layoutc.plan.planes.shape import Shape
 from layoutc.plan.planes.text import write_march
 from layoutc.plan.planes.told import told_shape
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.walked import Walked
+from layoutc.plan.work import Made, Work
 
 
 @dataclass(frozen=True, slots=True)

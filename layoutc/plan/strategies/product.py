@@ -12,10 +12,8 @@ from math import prod
 from typing import Self
 
 from layoutc.index import Expr, Int, Name
-from layoutc.plan.chunks import CannotChunkError, check_chunks, number_of_chunks
 from layoutc.plan.cost import cost_of, nominal_extents
-from layoutc.plan.frame import Choice, Frame
-from layoutc.plan.halo import footprints
+from layoutc.plan.kernel.frame import Choice, Frame
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal, Storage
 from layoutc.plan.ownership import Ownership
@@ -24,7 +22,9 @@ from layoutc.plan.products.make import Making
 from layoutc.plan.products.shape import Product as Shape
 from layoutc.plan.products.shape import product_of
 from layoutc.plan.products.sides import counted_through
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.reads.chunks import CannotChunkError, check_chunks, number_of_chunks
+from layoutc.plan.reads.footprints import footprints
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule
 from layoutc.resolve.sharing import over_extents, shares_terms
 

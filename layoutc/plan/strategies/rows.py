@@ -27,7 +27,7 @@ from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.passes import Order, plan_passes
 from layoutc.plan.reductions.team import WARP, Team, can_meet
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.work import Made, Work
 
 THREADS = 512
 ROUNDS = 16             # of a worker, after which another block takes the rest

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutc.plan.halo import footprints
 from layoutc.plan.names import Names
 from layoutc.plan.passing.length import operations
 from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, columns_of
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.reads.footprints import footprints
 from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_staged
 from layoutc.plan.window.shape import Knobs, Shape, shape_of
 from layoutc.plan.window.staged import bytes_of_block, write_staged
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.types import compute_type
 
 ROWS = 8                # of a thread, whose text is written out

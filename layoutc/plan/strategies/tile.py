@@ -11,22 +11,22 @@ from math import prod
 from typing import Self
 
 from layoutc.index import Expr, Int, Name
-from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
-from layoutc.plan.choose import Chooser
-from layoutc.plan.chunk_loop import emit_chunks
-from layoutc.plan.chunks import CannotChunkError
 from layoutc.plan.cost import cost_of, nominal_outputs
-from layoutc.plan.dealt import begin_stores, finish_stores
-from layoutc.plan.frame import Choice, Frame
-from layoutc.plan.items import ItemPlace, place_of_item
-from layoutc.plan.loading import emit_when
+from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
+from layoutc.plan.kernel.dealt import begin_stores, finish_stores
+from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.kernel.items import ItemPlace, place_of_item
+from layoutc.plan.kernel.loading import emit_when
+from layoutc.plan.kernel.outputs import emit_run, emit_values
 from layoutc.plan.names import Names
-from layoutc.plan.nearest import nearest_tile
 from layoutc.plan.nodes import Pass, Signature
-from layoutc.plan.outputs import emit_run, emit_values
-from layoutc.plan.redistributed import with_moves
+from layoutc.plan.reads.chunks import CannotChunkError
+from layoutc.plan.redistributions.redistributed import with_moves
 from layoutc.plan.steps import Function, Loop
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.tiles.choose import Chooser
+from layoutc.plan.tiles.chunk_loop import emit_chunks
+from layoutc.plan.tiles.nearest import nearest_tile
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel, Schedule
 
 UNROLLED_ITEMS = 16     # outputs of a thread that are written out

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from layoutc.plan.names import Names
 from layoutc.plan.passing.widths import WARP, columns_of
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_walk
 from layoutc.plan.window.shape import Knobs, Shape, shape_of
 from layoutc.plan.window.walk import write_walk
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Const
 
 LANES, SIDE = 4, 16         # of a warp along the last index; threads of a block along both

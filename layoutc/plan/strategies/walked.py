@@ -8,7 +8,7 @@ from typing import Generic, Self, TypeVar
 
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
-from layoutc.plan.strategies.nodes import Made, Work
+from layoutc.plan.work import Made, Work
 
 S = TypeVar("S")
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from layoutc.plan.names import Names
 from layoutc.plan.passing.length import operations
 from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, columns_of
-from layoutc.plan.staging import spread
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.strategies.walked import Walked
+from layoutc.plan.tiles.staging import spread
 from layoutc.plan.window.cost import cost_of_walk
 from layoutc.plan.window.shape import Knobs, Shape, shape_of
 from layoutc.plan.window.told import told_shape
 from layoutc.plan.window.walk import write_walk
+from layoutc.plan.work import Made, Work
 
 THREADS = 128
 LONGEST_TEXT = 4000         # operations of a walk that is written out: what the instruction cache holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layoutc.plan.cost import OPERATION
 from layoutc.plan.passing.length import operations
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.work import Work
 from layoutc.resolve.types import compute_type
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 
 from layoutc.index import Binary, Call, Expr, Int, Name, Select, compare, dot, every
-from layoutc.plan.fusing import kinds
-from layoutc.plan.places import InStream
+from layoutc.plan.lowering.places import InStream
+from layoutc.plan.reads.fusing import kinds
 from layoutc.plan.steps import Assign, Either, Let, Loop, Registers, When
 from layoutc.plan.stream.beside import give_beside, take_beside
 from layoutc.plan.stream.packs import give, take, widest

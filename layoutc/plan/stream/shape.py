@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutc.index import Name
-from layoutc.plan.fusing import Fusing
-from layoutc.plan.halo import Accesses
 from layoutc.plan.ownership import Ownership, thread_and_item
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.accesses import Accesses
+from layoutc.plan.reads.fusing import Fusing
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Schedule
 
 WARP = 32

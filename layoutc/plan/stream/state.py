@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from layoutc.index import Expr, Int, Name
-from layoutc.plan.frame import Frame
-from layoutc.plan.fusing import Fusing, kinds
-from layoutc.plan.places import InGlobal
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.lowering.places import InGlobal
+from layoutc.plan.reads.fusing import Fusing, kinds
 from layoutc.plan.steps import Assign, Let, Loop, Step
 from layoutc.plan.stream.shape import WARP, Shape
 from layoutc.plan.values import Element, Variable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from layoutc.index import Expr, Int, Name, Select, compare, every
-from layoutc.plan.dealt import cleared
-from layoutc.plan.frame import Frame
-from layoutc.plan.fusing import Fusing
+from layoutc.plan.kernel.dealt import cleared
+from layoutc.plan.kernel.frame import Frame
+from layoutc.plan.lowering.places import InConstant
 from layoutc.plan.ownership import thread_and_item
-from layoutc.plan.places import InConstant
+from layoutc.plan.reads.fusing import Fusing
 from layoutc.plan.steps import Assign, Do, Either, Function, Inlined, Let, Loop, Registers, Rounds
 from layoutc.plan.stream.beside import declare_beside, declare_turn, finish_turn, name_neighbours
 from layoutc.plan.stream.rows import load_row, make_outputs, make_steps

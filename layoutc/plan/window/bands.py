@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.halo import Axis, Footprint, footprints
 from layoutc.plan.passing.led import Led, without
-from layoutc.plan.reach import union
+from layoutc.plan.reads.footprints import Axis, Footprint, footprints
+from layoutc.plan.reads.reach import union
 from layoutc.resolve.program import (
     Equation,
     Kernel,

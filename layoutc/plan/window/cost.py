@@ -7,11 +7,11 @@ from math import prod
 
 from layoutc.index import Expr, Int, Name, terms
 from layoutc.plan.cost import busy, nominal_outputs
-from layoutc.plan.halo import Accesses
 from layoutc.plan.passing.length import UNKNOWN_RANGE
 from layoutc.plan.passing.widths import WARP
-from layoutc.plan.strategies.nodes import Work
+from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.window.shape import Shape, lines_of
+from layoutc.plan.work import Work
 
 MOST_ROWS = 8           # of a thread, that are looked at
 REGISTERS = 65536       # of 32 bits, a multiprocessor

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from layoutc.plan.frame import Choice
-from layoutc.plan.masks import masks_of
+from layoutc.plan.kernel.frame import Choice
+from layoutc.plan.kernel.masks import masks_of
 from layoutc.plan.nodes import Pass, Ring, Storage
 from layoutc.plan.passing.owner import choice_of as owned
-from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.shape import Shape, lines_of, rows_of
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Equation, Kernel
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot
+from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.passing.widths import WARP
-from layoutc.plan.places import InGlobal
 from layoutc.plan.steps import Assign, Barrier, Do, Let, Loop, Shared, Step, WarpBarrier, When
 from layoutc.plan.values import Element, Function, Operation, Variable, memory_type
 from layoutc.plan.window.bands import Band

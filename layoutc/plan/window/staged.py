@@ -8,8 +8,8 @@ windows waits in registers, so that many warps are there to hide the rows' way.
 from __future__ import annotations
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
-from layoutc.plan.boxes import fill_registers
 from layoutc.plan.cost import SECTOR
+from layoutc.plan.kernel.boxes import fill_registers
 from layoutc.plan.names import Names
 from layoutc.plan.passing.sums import declare_sums
 from layoutc.plan.passing.widths import WARP
@@ -27,7 +27,6 @@ from layoutc.plan.steps import (
     Turns,
     WarpBarrier,
 )
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Function, Operation, Variable, memory_type, register_type
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.owner import with_staged
@@ -36,6 +35,7 @@ from layoutc.plan.window.start import farthest, interior_tests
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_by_rule, vector_of_row
 from layoutc.plan.window.values import finish_row, follow, make_lets, shift
+from layoutc.plan.work import Made, Work
 
 
 def rows_of_block(shape: Shape, band: Band) -> int:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from layoutc.index import TRUE, Expr, Int, Name
+from layoutc.plan.lowering.places import InRows
 from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.state import Passing
-from layoutc.plan.places import InRows
 from layoutc.plan.steps import Loop, Step, When
-from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.values import Operation, Variable
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.owner import choice_of
 from layoutc.plan.window.shape import Shape
+from layoutc.plan.work import Work
 
 INTERIOR = Variable("interior")
 

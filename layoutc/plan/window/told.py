@@ -8,8 +8,8 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.layout.named import blocked
 from layoutc.plan.passing.widths import WARP, columns_of
 from layoutc.plan.refusal import needing, refusal
-from layoutc.plan.strategies.nodes import Work
 from layoutc.plan.window.shape import Knobs, Shape, lined_of, shape_of
+from layoutc.plan.work import Work
 from layoutc.resolve.program import Schedule
 from layoutc.source import Span
 

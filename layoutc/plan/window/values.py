@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from layoutc.index import Int, Name, dot
-from layoutc.plan.loops import loops
+from layoutc.plan.lowering.loops import loops
+from layoutc.plan.lowering.places import InRows
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import moved_sums, take_newest
-from layoutc.plan.places import InRows
 from layoutc.plan.steps import Assign, Loop, Note, Step, When
 from layoutc.plan.values import Element, Function
 from layoutc.plan.window.bands import Band

@@ -6,13 +6,12 @@ from dataclasses import replace
 from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
-from layoutc.plan.boxes import declare_shared, fill_registers, fill_shared
+from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
+from layoutc.plan.lowering.places import InBox
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.sums import declare_sums
-from layoutc.plan.places import InBox
 from layoutc.plan.steps import Assign, Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns
-from layoutc.plan.strategies.nodes import Made, Work
 from layoutc.plan.values import Element, Function, Literal, load, memory_type, register_type
 from layoutc.plan.window.exchange import declare_exchange
 from layoutc.plan.window.owner import with_bands
@@ -22,6 +21,7 @@ from layoutc.plan.window.start import kernel_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
 from layoutc.plan.window.values import finish_row, follow, make_lets, shift
+from layoutc.plan.work import Made, Work
 from layoutc.resolve.types import I32
 
 MOST_COMMON = 32            # elements of a small tensor that threads hold in common: there are 63 such registers
