@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from math import gcd
 
 from layoutc.integers import FUNCTIONS, apply
@@ -160,9 +161,9 @@ class Binary(Expr):
             case "+":
                 return (_plus(a, c), _plus(b, d))
             case "*":
-                if None in (a, b, c, d):
+                if a is None or b is None or c is None or d is None:
                     return (0 if _not_negative(a, c) else None, None)
-                ends = [x * y for x in (a, b) for y in (c, d)]  # type: ignore[operator]
+                ends = [x * y for x in (a, b) for y in (c, d)]
                 return (min(ends), max(ends))
             case "/" if c is not None and c == d and c > 0:
                 return (None if a is None else a // c, None if b is None else b // c)
@@ -356,6 +357,11 @@ def multiply(a: Expr, b: Expr) -> Expr:
             return Int(a.value * b.value)
         return total((f, c * b.value) for f, c in terms(a))
     return Binary("*", a, b)
+
+
+def multiplied(factors: Iterable[Expr]) -> Expr:
+    """All of them multiplied."""
+    return reduce(multiply, factors, wrap(1))
 
 
 def divide(a: Expr, b: Expr) -> Expr:

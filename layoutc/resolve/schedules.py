@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import prod
-from typing import Any, NoReturn
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from layoutc.diagnostics import Label, did_you_mean
 from layoutc.parse import syntax
 from layoutc.resolve.accesses import AccessResolver
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, Refused, each
-from layoutc.resolve.layouts import AnyLayout, describe
 from layoutc.resolve.program import MOST_TILE, Schedule, StageChoice, Threads
 from layoutc.resolve.surface import Surface
+from layoutc.resolve.threads import ThreadsResolver, outputs_of
 from layoutc.resolve.words import PLACES, one_of
 from layoutc.source import Span
 
-MOST_THREADS = 1024             # a block
 MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smallest type
 MOST_BUDGET = 2**31 - 1
 MOST_FUSED = 64                 # steps a launch
@@ -39,7 +37,7 @@ class ScheduleResolver:
     statics: Statics
     surface: Surface
     written: syntax.Schedule
-    found: dict[str, Any] = field(default_factory=dict)
+    found: Schedule = field(default_factory=Schedule)      # as far as it is read
     spans: dict[str, Span] = field(default_factory=dict)
     stages: dict[str, StageChoice] = field(default_factory=dict)
     unroll: dict[str, Span] = field(default_factory=dict)
@@ -63,7 +61,8 @@ class ScheduleResolver:
         if self.errors.met > before:
             return None
         name = self.written.name
-        return Schedule(
+        return replace(
+            self.found,
             name=name.id if name else None,
             stages=tuple(self.stages.values()),
             unroll=tuple(self.unroll),
@@ -71,52 +70,50 @@ class ScheduleResolver:
             stores=tuple(self.accesses.stores.values()),
             span=self.written.span,
             clause_spans=tuple(self.spans.items()),
-            **self.found,
         )
 
     def _clause(self, clause: syntax.ScheduleClause) -> None:
         match clause:
             case syntax.Tile(sizes, span):
-                self._once("tile", "tile", span)
-                self.found["tile"] = self._tile(sizes, span)
+                self._once("tile", span)
+                self.found = replace(self.found, tile=self._tile(sizes, span))
             case syntax.Threads(value, span):
-                self._once("threads", "threads", span)
-                self.found["threads"] = self._threads(value, span)
+                self._once("threads", span)
+                self.found = replace(self.found, threads=self._threads(value, span))
             case syntax.ThreadsOver(tensor, span):
-                self._once("threads", "threads", span)
+                self._once("threads", span)
                 self._tensor(tensor)
-                self.found["threads"] = Threads(over=tensor.id, span=span)
+                self.found = replace(self.found, threads=Threads(over=tensor.id, span=span))
             case syntax.Stage():
                 self._stage(clause)
             case syntax.Vector(elements, span):
-                self._once("vector", "vector", span)
-                self.found["vector"] = self._vector(elements)
+                self._once("vector", span)
+                self.found = replace(self.found, vector=self._vector(elements))
             case syntax.Budget():
-                self._once("budget", "shared_budget", clause.span)
-                self.found["shared_budget"] = self._budget(clause)
+                self._once("budget", clause.span)
+                self.found = replace(self.found, shared_budget=self._budget(clause))
             case syntax.Unroll(index, span):
                 self._unroll(index, span)
             case syntax.Access():
-                tile = self.found.get("tile")
-                self.accesses.add(clause, self.found.get("threads"), None if tile is None else dict(tile))
+                tile = self.found.tile
+                self.accesses.add(clause, self.found.threads, None if tile is None else dict(tile))
             case syntax.March(index, span):
-                self._once("march", "march", span)
-                self.found["march"] = self._march(index)
+                self._once("march", span)
+                self.found = replace(self.found, march=self._march(index))
             case syntax.Fuse(steps, span):
-                self._once("fuse", "fuse", span)
-                self.found["fuse"] = self._fuse(steps, span)
+                self._once("fuse", span)
+                self.found = replace(self.found, fuse=self._fuse(steps, span))
             case syntax.Mma(span):
-                self._once("mma", "mma", span)
-                self.found["mma"] = True
+                self._once("mma", span)
+                self.found = replace(self.found, mma=True)
 
-    def _once(self, word: str, key: str, span: Span) -> None:
+    def _once(self, word: str, span: Span) -> None:
         if word in self.spans:
             self.errors.refuse(
                 "duplicate-clause", span, f"this schedule has `{word}` twice", "again",
                 others=[Label(self.spans[word], "first given here")],
             )
         self.spans[word] = span
-        self.found.setdefault(key, None)
 
     # ---- tile and threads
 
@@ -130,7 +127,7 @@ class ScheduleResolver:
                 )
             seen[name.id] = name.span
         tile = tuple(each(sizes, self._tile_size))
-        outputs = max((prod(self._tile_of(output, dict(tile))) for output in self.surface.outputs), default=1)
+        outputs = max((outputs_of(output, dict(tile)) for output in self.surface.outputs), default=1)
         if outputs > MOST_TILE:
             self.errors.refuse(
                 "bad-tile", span, f"a tile of {outputs} outputs is too large", f"more than {MOST_TILE}",
@@ -160,70 +157,10 @@ class ScheduleResolver:
             help=did_you_mean(name.id, known), notes=[f"what can stand here: {there}"],
         )
 
-    @staticmethod
-    def _tile_of(output: tuple[str, ...], tile: dict[str, int]) -> list[int]:
-        return [tile.get(name, 1) for name in output]
-
     def _threads(self, written: syntax.Expression, span: Span) -> Threads:
-        value = self.statics.item(written)
-        if isinstance(value, int):
-            self._thread_count(written, value)
-            return Threads(count=value, span=span)
-        if not isinstance(value, AnyLayout):
-            self.errors.refuse(
-                "not-a-layout", written.span, f"threads are a count or a layout, not {describe(value)}", "neither"
-            )
-        self._thread_layout(written, value)
-        return Threads(layout=value, span=span)
-
-    def _thread_count(self, written: syntax.Expression, count: int) -> None:
-        if not 1 <= count <= MOST_THREADS:
-            self.errors.refuse(
-                "bad-threads", written.span, f"a block has 1 to {MOST_THREADS} threads, not {count}",
-                "too few" if count < 1 else "too many",
-            )
-
-    def _thread_layout(self, written: syntax.Expression, layout: AnyLayout) -> None:
-        if not any(self.surface.outputs):
-            self.errors.refuse(
-                "bad-threads", written.span, "an output without indices takes a count of threads, not a layout",
-                "a layout", help="write the number: `threads 256`",
-            )
-        if layout.rank != 2:
-            self.errors.refuse(
-                "bad-threads", written.span, f"a layout of threads has two modes, thread and item; {layout} has not",
-                "not two modes", help="write `(threads, items):(…, …)`",
-            )
-        self._thread_count(written, layout[0].size)
-        tile = self.found.get("tile")
-        march = self.found.get("march")
-        of = [tuple(i for i in o if i != march) for o in self.surface.outputs if o]
-        sizes = {prod(self._tile_of(o, dict(tile))) for o in of} if tile else {layout.size}
-        for outputs in sorted(sizes):
-            self._bijection(written, layout, outputs)
-
-    def _bijection(self, written: syntax.Expression, layout: AnyLayout, outputs: int) -> None:
-        if layout.size != outputs or layout.size > MOST_TILE:
-            self.errors.refuse(
-                "bad-threads", written.span,
-                f"{layout} owns {layout.size} outputs, and the tile has {outputs}", "not the tile's size",
-            )
-        owner: dict[int, int] = {}
-        for i in range(layout.size):
-            position = layout(i)
-            if position in owner or not 0 <= position < outputs:
-                threads = layout[0].size
-                one = f"thread {i % threads}, item {i // threads}"
-                what = f"{one} is at {position}, outside 0..{outputs}"
-                if position in owner:
-                    first = owner[position]
-                    what = f"{one} is at {position}, where thread {first % threads}, item {first // threads} is already"
-                self.errors.refuse(
-                    "bad-threads", written.span, f"{layout} is no bijection onto the {outputs} outputs of the tile",
-                    "not one owner an output",
-                    notes=[what, "positions count the tile row-major, in the order of the brackets"],
-                )
-            owner[position] = i
+        found = self.found
+        return ThreadsResolver(
+            self.errors, self.statics, self.surface, dict(found.tile or ()), found.march).resolve(written, span)
 
     # ---- the rest
 
@@ -326,7 +263,7 @@ class ScheduleResolver:
             self.errors.report(
                 "bad-mma", span, f"with `mma` a schedule has no `{word}`: fragments decide that", "this clause",
                 others=[Label(self.spans["mma"], "by tensor cores")], help="leave one of them out")
-        threads = self.found.get("threads")
+        threads = self.found.threads
         if threads is not None and threads.count is None:
             self.errors.report(
                 "bad-mma", threads.span, "with `mma` outputs are owned as the fragments of `mma.sync` say",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
-from layoutc.index import Expr, Int, Name, ceildiv, compare, dot, multiply
+from layoutc.index import Expr, Int, Name, ceildiv, compare, dot, multiplied
 from layoutc.index import both as both_of
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.used import with_used
@@ -87,7 +86,7 @@ class Multiplication:
         rest: Expr = Name("block", 0)
         for operand, size in ((self.columns, self.tiling.columns), (self.rows, self.tiling.rows)):
             word = "rows" if operand.is_rows else "columns"
-            outputs = self._named(word, reduce(multiply, (self.counts[i] for i in operand.factor.side), Int(1) + 0))
+            outputs = self._named(word, multiplied(self.counts[i] for i in operand.factor.side))
             operand.outputs = outputs
             here = rest
             if not operand.is_rows or self.product.batch:
@@ -140,7 +139,7 @@ class Multiplication:
         frame, tiling = self.frame, self.tiling
         counts = {c.index: self._named(f"chunks_of_{frame.spelled[c.index]}", c.count(frame.extents))
                   for c in frame.choice.chunks}
-        chunks = self._named("chunks", reduce(multiply, counts.values(), Int(1) + 0))
+        chunks = self._named("chunks", multiplied(counts.values()))
         ahead = tiling.buffers - 1
         chunk = Name(frame.names.take("chunk"), 0)
         waits = any(o.vector > 1 for o in (self.rows, self.columns))

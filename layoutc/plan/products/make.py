@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutc.index import Call, Expr, Int, Name, ceildiv, compare
+from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, multiplied
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.sums import Sums
 from layoutc.plan.kernel.used import with_used
@@ -14,7 +14,6 @@ from layoutc.plan.products.lines import Line, Walk, Words
 from layoutc.plan.products.multiply import Multiply
 from layoutc.plan.products.results import Results
 from layoutc.plan.products.shape import Factor, Product
-from layoutc.plan.products.sides import total_of
 from layoutc.plan.reads.chunks import number_of_chunks
 from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Shared, Step, Steps, When
 from layoutc.plan.values import Function, memory_type
@@ -41,7 +40,7 @@ class Making:
         frame.lowering.limits |= {name: counts[i] for name, i in zip(spelled, f.side, strict=True)}
         number = spelled[0] if len(f.side) == 1 else frame.names.take(word)
         own = tuple(counts[i] for i in f.side)
-        return Line(f.side, spelled, own, number, Name(frame.names.take(f"tile_{number}"), 0), total_of(own))
+        return Line(f.side, spelled, own, number, Name(frame.names.take(f"tile_{number}"), 0), multiplied(own))
 
     def emit(self) -> None:
         """All of it."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
-from layoutc.index import Expr, Int, ceildiv, multiply
+from layoutc.index import ceildiv, multiplied
 from layoutc.plan.nodes import THROUGH, Pass
 
 
@@ -39,15 +38,9 @@ def counted_through(one: Pass, sides: Sequence[tuple[str, ...]]) -> Pass:
     groups = tuple(dict.fromkeys(of.get(i, (i,)) for i in one.indices))
     extents, tile = dict(zip(one.indices, one.extents, strict=True)), dict(zip(one.indices, one.tile, strict=True))
     owner = dict(zip(one.indices, one.owner, strict=True))
-    totals = tuple(total_of([extents[i] for i in g]) for g in groups)
+    totals = tuple(multiplied([extents[i] for i in g]) for g in groups)
     sizes = tuple(tile[g[-1]] for g in groups)
     return replace(
         one, indices=tuple(THROUGH.join(g) for g in groups), extents=totals, tile=sizes,
         blocks=tuple(ceildiv(n, size) for n, size in zip(totals, sizes, strict=True)),
         owner=tuple(owner[g[-1]] for g in groups))
-
-
-def total_of(counts: Sequence[Expr]) -> Expr:
-    """How many outputs a side has, in its indices' counts."""
-    one: Expr = Int(1)
-    return reduce(multiply, counts, one)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from math import gcd
 
-from layoutc.index import Expr, Int, ceildiv, multiply, not_negative
+from layoutc.index import Expr, ceildiv, multiplied, not_negative
 from layoutc.plan.reads.subscripts import Env, as_index
 from layoutc.resolve.program import Binder, Const, Equation, Kernel, Read, Reduce, Schedule, Stage, Value
 from layoutc.resolve.trees import children
@@ -80,8 +79,7 @@ def origins_of(indices: tuple[str, ...], tile: tuple[int, ...], chunks: tuple[Ch
 
 def number_of_chunks(chunks: tuple[Chunk, ...], env: Env) -> Expr:
     """Chunks of all indices together, the last index's fastest."""
-    one: Expr = Int(1)
-    return reduce(multiply, (c.count(env) for c in chunks), one)
+    return multiplied(c.count(env) for c in chunks)
 
 
 def chunks_of(kernel: Kernel, equations: tuple[Equation, ...], schedule: Schedule) -> tuple[Chunk, ...]:

@@ -7,7 +7,7 @@ from functools import reduce
 
 from layoutc.index import Binary as Operation
 from layoutc.index import Call as FunctionOf
-from layoutc.index import Expr, Int, Select, divide, multiply, remainder, wrap
+from layoutc.index import Expr, Int, Select, divide, multiplied, multiply, remainder
 from layoutc.resolve.program import (
     Binary,
     Call,
@@ -116,7 +116,7 @@ def _of_extents(value: Call | Binary | Where, env: Env) -> Expr | None:
         case Call("clamp", _):
             return FunctionOf("minimum", (FunctionOf("maximum", (found[0], found[1])), found[2]))
         case Binary("**", _, Const(int(power))) if 0 <= power <= MOST_FACTORS:
-            return reduce(multiply, [found[0]] * power, wrap(1))
+            return multiplied([found[0]] * power)
         case Binary("**"):
             return FunctionOf("power", (found[0], found[1]))
     return None

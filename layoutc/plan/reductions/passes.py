@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import replace
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, ceildiv, compare, dot, every, multiply, select
-from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, multiplied, multiply, select
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Lanes, Pass, Workspace, WorkspaceArgument
-from layoutc.plan.reads.footprints import Footprint, footprints
-from layoutc.plan.reads.reach import grown
+from layoutc.plan.nodes import Pass, Workspace
 from layoutc.plan.reads.subscripts import as_index
-from layoutc.plan.reductions.course import Course, Digit, walk
-from layoutc.plan.reductions.fit import without_reductions
 from layoutc.plan.reductions.found import Found, find
-from layoutc.plan.reductions.group import Group, groups_of, runs_of
-from layoutc.plan.reductions.make import Making
-from layoutc.plan.reductions.parts import Cells, parts_of
+from layoutc.plan.reductions.group import groups_of, runs_of
+from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.reductions.team import Team
-from layoutc.plan.steps import Assign, Either, Function, Let, Loop, Step, Steps, When
-from layoutc.plan.values import Element, c_type, store
+from layoutc.plan.reductions.team_pass import SHORT_ROUNDS, Order, TeamPass
+from layoutc.plan.steps import Function
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel
 
-SHORT_ROUNDS = 16           # of a worker of a small team, up to which it is taken
 JOINING_THREADS = 512       # of the block that joins what many blocks leave of one output
 JOINING_LANES = 32          # of each output, where there are several
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What is to be made: the team, and after how many rounds a worker leaves the rest to another block."""
-
-    work: Work
-    team: Team
-    rounds: int         # 0: a block makes its outputs alone
-    along: str | None   # the index on which neighbours in a warp are neighbours
-    unroll: int
-    short: Team | None = None   # the team where what is reduced is at most SHORT_ROUNDS of its rounds
 
 
 def plan_passes(order: Order, names: Names, entry: str) -> Made:
@@ -52,7 +32,7 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     if order.rounds and all(f.level == 0 for f in found):
         parts = _parts(work.kernel, found, spec, order)
     if parts != Int(1):
-        count = select(compare(">", parts, Int(1)), multiply(parts, _product(_outputs(work, spec))), Int(0))
+        count = select(compare(">", parts, Int(1)), multiply(parts, multiplied(_outputs(work, spec))), Int(0))
         spaces = tuple(tuple(Workspace(names.take(f"{entry}_{p.name}"), p.type, count) for p in parts_of(f.reduce))
                        for f in found)
     made: list[tuple[Pass, Function]] = []
@@ -61,12 +41,12 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
         small = replace(order, team=order.short, rounds=SHORT_ROUNDS)
         is_short = compare("<=", _parts(work.kernel, found, spec, small), Int(1))
         sharing = select(is_short, Int(0), parts)
-        made.append(_Pass(small, names.copy(), names.take(f"{entry}_short"), ()).reducing(
+        made.append(TeamPass(small, names.copy(), names.take(f"{entry}_short"), ()).reducing(
             Int(1), select(is_short, Int(1), Int(0))))
-    made.insert(0, _Pass(order, names.copy(), entry, spaces).reducing(parts, sharing))
+    made.insert(0, TeamPass(order, names.copy(), entry, spaces).reducing(parts, sharing))
     if spaces:
         joined = names.take(f"{entry}_joined")
-        made.append(_Pass(replace(order, team=_joining(order.team)), names.copy(), joined, spaces).joining(parts))
+        made.append(TeamPass(replace(order, team=_joining(order.team)), names.copy(), joined, spaces).joining(parts))
     return Made(tuple(one for one, _ in made), tuple(function for _, function in made))
 
 
@@ -101,238 +81,3 @@ def _outputs(work: Work, env: dict[str, Expr]) -> tuple[Expr, ...]:
     tensor = next(t for t in work.kernel.outputs if t.name == work.equations[0].output)
     values = [as_index(v, env) for v in tensor.extents]
     return tuple(e for e in values if e is not None)
-
-
-class _Pass:
-    """One function."""
-
-    def __init__(self, order: Order, names: Names, entry: str, spaces: tuple[tuple[Workspace, ...], ...]) -> None:
-        self.order, self.spaces, self.work, self.team = order, spaces, order.work, order.team
-        self.names, self.entry = names, entry
-
-    def reducing(self, parts: Expr, sharing: Expr) -> tuple[Pass, Function]:
-        """The pass that reads the inputs; ``sharing``: as many blocks as ``parts``, 0 where it is not needed."""
-        read = tuple(grown(self.work.kernel, self.work.equations, frozenset()).values())
-        self._begin(read, writes=True)
-        frame = self.frame
-        with frame.lowering.block() as body:
-            self._emit_place(parts, exact=not self.order.rounds)
-            found = find(frame.kernel, self.work.equations, self.env)
-            made: dict[Found, Cells] = {}
-            groups = groups_of(frame.kernel, found, self.env, self.team.by_columns)
-            for number, level in groupby(groups, _level):
-                here: list[tuple[Found, Cells]] = []
-                for group in level:
-                    here += zip(group.members, self.making.make(group), strict=True)
-                self.making.met([c for _, c in here], number < _level(groups[-1]) or bool(self.team.walked))
-                for one, cells in here:
-                    frame.lowering.answers[one.key] = cells.at[-1]
-                made |= dict(here)
-            self._emit_outputs([made[one] for one in found])
-        return self._record(sharing, None, parts), frame.function(body)
-
-    def joining(self, parts: Expr) -> tuple[Pass, Function]:
-        """The pass that reads what the first one's blocks leave."""
-        bare = without_reductions(self.work)
-        equations = tuple(e for e in bare.equations if e.output in {q.output for q in self.work.equations})
-        self._begin(tuple(footprints(bare, equations).values()), writes=False)
-        frame = self.frame
-        with frame.lowering.block() as body:
-            self._emit_place(Int(1), exact=True)
-            found = find(frame.kernel, self.work.equations, self.env)
-            cells = [self.making.begin(one.reduce) for one in found]
-            count = frame.lowering.let("Index", "parts", parts.over(frame.extents))
-            walk(frame, self.making.course, (Digit.of("part", Int(0), Name(count, 0)),), 1, self.making.unroll,
-                 lambda at: self._join(cells, at[0], Name(count, 0)))
-            cells = [replace(c, lost=None) for c in cells]
-            self.making.met(cells, bool(self.team.walked))
-            for one, c in zip(found, cells, strict=True):
-                frame.lowering.answers[one.key] = c.at[-1]
-            self._emit_outputs(None)
-        needed = select(compare(">", parts, Int(1)), Int(1), Int(0))
-        return self._record(needed, bare, parts), frame.function(body)
-
-    # ---- the frame
-
-    def _begin(self, read: tuple[Footprint, ...], writes: bool) -> None:
-        choice = Choice(self.work.equations, self.team.tile, self.team.ownership, (), read, self.team.vector)
-        self.frame = Frame(self.work.kernel, choice, self.work.signature, self.names, self.entry)
-        for space in (s for group in self.spaces for s in group):
-            type = f"{'Out' if writes else 'In'}<{c_type(space.type)}>"
-            self.frame.add_argument(WorkspaceArgument(space, writes), type, space.name)
-        self.element: Expr = Int(0)
-        if self.team.vector > 1:
-            self.element = Name(self.names.take("element"), 0, self.team.vector - 1)
-
-    def _emit_place(self, parts: Expr, exact: bool) -> None:
-        """``thread``, ``part``, and which outputs the thread works for."""
-        frame, lowering, team = self.frame, self.frame.lowering, self.team
-        if team.threads > 1:
-            lowering.emit(Let("int", "thread", Name("threadIdx.x")))
-        rest: Expr = Int(0)
-        self.part: Expr = Int(0)
-        self.parts: Expr = Int(1)
-        if len(frame.indices) > len(team.walked) or parts != Int(1):
-            lowering.emit(Let("Index", "block", Name("blockIdx.x")))
-            rest = Name("block", 0)
-        if parts != Int(1):
-            self.parts = Name(lowering.let("Index", "parts", parts.over(frame.extents)), 1)
-        if parts != Int(1) and not team.by_columns:
-            self.part = rest if not frame.indices else Name(lowering.let("Index", "part", rest % self.parts), 0)
-            rest = rest // self.parts
-        self._emit_indices(rest)
-        worker = team.worker
-        if not isinstance(worker, Int | Name):
-            worker = Name(lowering.let("int", "worker", worker), 0, team.workers - 1)
-        self.worker = worker
-        valid = every(self.valid)
-        course = Course(self.part, self.parts, worker, team.workers, TRUE if team.vector > 1 and team.by_columns
-                        else valid)
-        self.making = Making(frame, team, self.env, course, self.element, self.base, self.whole, self.exists,
-                             self.order.unroll, exact)
-
-    def _emit_indices(self, rest: Expr) -> None:
-        """Every index of the outputs under its own name, and the tests that it exists.
-
-        By columns neighbouring blocks make neighbouring outputs: together they read whole rows. What is left of their
-        number is the part.
-        """
-        frame, lowering, team = self.frame, self.frame.lowering, self.team
-        at: dict[int, Expr] = {}
-        self.valid: list[Expr] = []
-        self.base: Expr = Int(0)
-        self.whole: Expr = TRUE
-        self.exists: Expr = TRUE
-        lets: list[Step] = []
-        places = [p.over({"item": Int(0)}) for p in team.ownership.places]
-        kept = [number for number in range(len(frame.indices)) if number not in team.walked]
-        for number in team.walked:
-            at[number] = Name(frame.spelled[frame.indices[number]], 0)
-        for number in reversed(kept):
-            index, size, n = frame.indices[number], team.tile[number], frame.counts[number]
-            here = rest
-            if number != kept[0] or (team.by_columns and self.parts != Int(1)):
-                blocks = ceildiv(n, size)
-                if not isinstance(blocks, Int | Name):
-                    blocks = Name(lowering.let("Index", f"blocks_{frame.spelled[index]}", blocks), 0)
-                here, rest = rest % blocks, rest // blocks
-            name = frame.spelled[index]
-            place: Expr = Name(name, 0, n.value - 1 if isinstance(n, Int) and n.value % size == 0 else None)
-            lets.append(Let("Index", name, here * size + places[number]))
-            lowering.limits[name] = n
-            if team.by_columns and number == team.lane_index and team.vector > 1:
-                self.base = place
-                place = place + self.element
-                self.whole = compare("<", self.base + (team.vector - 1), n)
-                self.exists = compare("<", place, n)
-            elif size > 1:
-                self.valid.append(compare("<", place, n))
-            at[number] = place
-        if team.by_columns and self.parts != Int(1):
-            self.part = Name(self.names.take("part"), 0)
-            lets.append(Let("Index", str(self.part), rest))
-        lowering.emit(*reversed(lets))
-        self.at = [at[number] for number in range(len(frame.indices))]
-        self.env = {**frame.extents, **dict(zip(frame.indices, self.at, strict=True))}
-
-    # ---- what is left to another pass, and what is made of that
-
-    def _place(self, part: Expr, parts: Expr) -> Expr:
-        """Where a part of an output lies in its workspace: by rows an output's parts side by side, else outputs."""
-        counts = self.frame.counts
-        flat = dot(self.at, [_product(counts[n + 1:]) for n in range(len(counts))])
-        if self.team.by_columns:
-            return multiply(part, _product(counts)) + flat
-        return multiply(flat, parts) + part
-
-    def _join(self, cells: Sequence[Cells], part: Expr, parts: Expr) -> None:
-        place = self._place(part, parts)
-        for spaces, c in zip(self.spaces, cells, strict=True):
-            self.frame.lowering.emit(*c.join_there(tuple(Element(s.name, place) for s in spaces)))
-
-    # ---- outputs
-
-    def _emit_outputs(self, cells: Sequence[Cells] | None) -> None:
-        """One thread of a team stores its outputs, or leaves what its block has where others have parts of them."""
-        lowering = self.frame.lowering
-        if self.team.walked:
-            self._walk_outputs()
-            return
-        with lowering.block() as stored:
-            self._store(self.at)
-        steps: Steps = tuple(stored)
-        if cells is not None and self.spaces:
-            left = tuple(Assign(Element(s.name, self._place(self.part, self.parts)), held)
-                         for spaces, c in zip(self.spaces, cells, strict=True)
-                         for s, held in zip(spaces, c.at, strict=True))
-            steps = (Either(compare("==", self.parts, Int(1)), steps, left),)
-        tests = [] if self.worker == Int(0) else [compare("==", self.worker, Int(0))]
-        if self.element != Int(0) and self.team.by_columns:
-            body: Steps = steps if self.exists == TRUE else (When(self.exists, steps),)
-            steps = (Loop(True, "int", str(self.element), Int(0), Int(self.team.vector), body),)
-        else:
-            tests += self.valid
-        test = every(tests)
-        lowering.emit(*(steps if test == TRUE else (When(test, steps),)))
-
-    def _store(self, at: Sequence[Expr]) -> None:
-        """Every equation at one output."""
-        frame, env = self.frame, {**self.frame.extents, **dict(zip(self.frame.indices, at, strict=True))}
-        for equation in self.work.equations:
-            place = frame.place_of(equation.output)
-            value = store(frame.lowering.value(equation.value, env), frame.output(equation).type)
-            frame.lowering.emit(Assign(Element(place.array, dot(at, place.strides)), value))
-
-    def _walk_outputs(self) -> None:
-        """All outputs that share what the team has made."""
-        frame, walked = self.frame, self.team.walked
-        digits = []
-        for number in walked:
-            name = frame.spelled[frame.indices[number]]
-            frame.names.release(name)
-            digits.append(Digit.of(name, Int(0), frame.counts[number]))
-
-        def body(places: tuple[Expr, ...]) -> None:
-            here = dict(zip(walked, places, strict=True))
-            self._store([here.get(number, e) for number, e in enumerate(self.at)])
-        walk(frame, self.making.course, digits, 1, self.order.unroll, body)
-
-    def _record(self, sharing: Expr, kernel: Kernel | None, parts: Expr) -> Pass:
-        team, order = self.team, self.order
-        vector = 1 if kernel is not None else team.vector
-        vector_of_walk = 1 if team.by_columns else vector
-        lanes = Lanes(team.workers, vector, None if kernel is not None or team.by_columns else order.along,
-                      not team.by_columns, team.workers * vector_of_walk * order.rounds if parts != Int(1) else 0)
-        what = "for the outputs that share a reduction" if team.walked else "an output"
-        how = f"{team.workers} threads {what}" + (f", {vector} elements side by side" if vector > 1 else "")
-        notes = [f"{how}; they meet {_meeting(team)}"]
-        if kernel is not None:
-            notes = [f"joins what several blocks have of an output: {notes[0]}"]
-        elif self.team == self.order.short:
-            notes = [f"up to {SHORT_ROUNDS} runs of elements a thread: {notes[0]}"]
-        elif parts != Int(1):
-            notes.append(f"blocks that share an output: {parts}")
-        one = self.frame.record()
-        blocks = tuple(select(compare(">", n, Int(0)), Int(1), Int(0)) if number in team.walked else b
-                       for number, (b, n) in enumerate(zip(one.blocks, one.extents, strict=True)))
-        return replace(one, blocks=blocks, sharing=sharing, kernel=kernel, lanes=lanes, notes=tuple(notes),
-                       storage=tuple(self.making.shared))
-
-
-def _product(factors: Sequence[Expr]) -> Expr:
-    out: Expr = Int(1)
-    for factor in factors:
-        out = multiply(out, factor)
-    return out
-
-
-def _meeting(team: Team) -> str:
-    if team.workers == 1:
-        return "nowhere"
-    if team.by_columns:
-        return "in shared memory"
-    return "by shuffles" if team.workers <= team.width else "by shuffles, then through shared memory"
-
-
-def _level(group: Group) -> int:
-    return group.members[0].level

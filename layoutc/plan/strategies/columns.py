@@ -27,8 +27,9 @@ from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import groups_of
 from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.parts import parts_of
-from layoutc.plan.reductions.passes import Order, plan_passes
+from layoutc.plan.reductions.passes import plan_passes
 from layoutc.plan.reductions.team import MOST_GROUPS, WARP, Team
+from layoutc.plan.reductions.team_pass import Order
 from layoutc.plan.work import Made, Work
 
 THREADS = 512

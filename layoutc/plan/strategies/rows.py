@@ -25,8 +25,9 @@ from layoutc.plan.reductions.fit import (
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import AHEAD
-from layoutc.plan.reductions.passes import Order, plan_passes
+from layoutc.plan.reductions.passes import plan_passes
 from layoutc.plan.reductions.team import WARP, Team, can_meet
+from layoutc.plan.reductions.team_pass import Order
 from layoutc.plan.work import Made, Work
 
 THREADS = 512
