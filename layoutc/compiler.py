@@ -1,4 +1,9 @@
-"""The whole pipeline."""
+"""The whole pipeline: a text is read, planned, printed and loaded.
+
+program = read_program(source)              # parse, then resolve: what it means
+plan, cuda = plan_kernel(program, …)        # make_plan, then render: what each thread does, and the text
+module = load_module(cuda, device)          # the function
+"""
 
 from __future__ import annotations
 
@@ -29,6 +34,27 @@ def read_program(source: Source, constants: Mapping[str, int] | None = None) -> 
     return resolve(spec, source, constants or {})           # what it means
 
 
+def plan_kernel(
+    program: Program, kernel: Kernel, schedule: Schedule | None, signature: Signature, target: Target
+) -> tuple[Plan, CudaSource]:
+    """What each thread does, and the text; what prints it is imported here, so that checking stays quick.
+
+    Raises:
+        LayoutcError: the schedule asks for what cannot be done.
+    """
+    from layoutc.render import render
+
+    plan = make_plan(program, kernel, schedule, signature, target)
+    return plan, render(plan)
+
+
+def load_module(cuda: CudaSource, device: str) -> Module:
+    """The function, on ``cpu`` or ``cuda``; what runs a text is imported here, so that making one stays quick."""
+    from layoutc.backend import load_cpu, load_cuda
+
+    return load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
+
+
 def with_schedule(
     program: Program, kernel: Kernel, clauses: str, constants: Mapping[str, int] | None = None
 ) -> Schedule:
@@ -51,24 +77,3 @@ def _unused_name(text: str) -> str:
     while f"generated_{number}" in text:
         number += 1
     return f"generated_{number}"
-
-
-def plan_kernel(
-    program: Program, kernel: Kernel, schedule: Schedule | None, signature: Signature, target: Target
-) -> tuple[Plan, CudaSource]:
-    """What each thread does, and the text; what prints it is imported here, so that checking stays quick.
-
-    Raises:
-        LayoutcError: the schedule asks for what cannot be done.
-    """
-    from layoutc.render import render
-
-    plan = make_plan(program, kernel, schedule, signature, target)
-    return plan, render(plan)
-
-
-def load_module(cuda: CudaSource, device: str) -> Module:
-    """The function, on ``cpu`` or ``cuda``; what runs a text is imported here, so that making one stays quick."""
-    from layoutc.backend import load_cpu, load_cuda
-
-    return load_cuda(cuda) if device == "cuda" else load_cpu(cuda)

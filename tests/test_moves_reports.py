@@ -92,8 +92,8 @@ def test_triton_10342_permutations_of_registers_stay_in_registers() -> None:
 def test_triton_7815_a_transpose_of_128_by_128_meets_no_bank_twice(bytes: int) -> None:
     plan = right_plans(blocked(128, 128), striped(128, 128), bytes)["shared"]
     assert isinstance(plan, ThroughShared)
-    assert plan.buffer.write.is_ideal
-    assert plan.buffer.read.is_ideal
+    assert plan.buffer.write.wavefronts == plan.buffer.write.ideal
+    assert plan.buffer.read.wavefronts == plan.buffer.read.ideal
     assert plan.buffer.write.wavefronts == plan.buffer.read.wavefronts == 128 * 128 * bytes // 128
 
 

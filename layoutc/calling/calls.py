@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from layoutc.backend import Guarded, Module, Run, guarded, load_cpu, load_cuda
+from layoutc.backend import Guarded, Module, Run, guarded
 from layoutc.backend.cuda import current_arch, current_device
 from layoutc.calling.arguments import NARROW, Array, as_array, as_output, is_wide, overlap, refuse, signature_of
 from layoutc.calling.devices import choose_device, stream_of, to_gpu
@@ -18,7 +18,7 @@ from layoutc.calling.new_arrays import check_strides, new_array
 from layoutc.calling.repeated import Form, Ready, Repeated, Stepped, form_of
 from layoutc.calling.stepping import Launches, Spare, Turns, copy_steps, plain, readable, twin
 from layoutc.calling.workspaces import Rooms
-from layoutc.compiler import default_signature, plan_kernel
+from layoutc.compiler import default_signature, load_module, plan_kernel
 from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.nodes import Plan, Signature, Target
@@ -98,7 +98,7 @@ class Caller:
         key = (signature, steps, device, current_device() if device == "cuda" else 0)
         if key not in self._modules:
             _, cuda = self.text(signature, steps, self.target_on(device))
-            self._modules[key] = load_cuda(cuda) if device == "cuda" else load_cpu(cuda)
+            self._modules[key] = load_module(cuda, device)
         return self._modules[key]
 
     def __call__(

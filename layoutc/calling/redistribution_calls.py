@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from layoutc.backend import Run, guarded, load_cpu, load_cuda
+from layoutc.backend import CpuModule, Module, Run, guarded
 from layoutc.backend.types import numpy_dtype
 from layoutc.calling.arguments import Array, as_array, as_output, as_ranks, overlap, refuse
 from layoutc.calling.devices import choose_device, stream_of, to_gpu
+from layoutc.compiler import load_module
 from layoutc.cuda_source import ArrayParam, CudaSource
 from layoutc.plan.redistributions.redistribution import RedistributionPlan
 from layoutc.render import render_redistribution
@@ -34,7 +35,7 @@ class RedistributionCaller:
 
     meaning: Redistribute
     plan: RedistributionPlan
-    _modules: dict[str, Any] = field(default_factory=dict)
+    _modules: dict[str, Module] = field(default_factory=dict)
 
     @cached_property
     def source(self) -> CudaSource:
@@ -104,9 +105,9 @@ class RedistributionCaller:
 
     def _launch(self, device: str, arrays: Sequence[Any], tiles: int, run: Run | None) -> None:
         if device not in self._modules:
-            self._modules[device] = load_cuda(self.source) if device == "cuda" else load_cpu(self.source)
+            self._modules[device] = load_module(self.source, device)
         module = self._modules[device]
-        if run is not None and device == "cpu":
+        if run is not None and isinstance(module, CpuModule):
             module = module.with_run(run)
         if tiles:
             module.launch(self.source.entries[0].name, -(-tiles // TILES_A_BLOCK), [*arrays, tiles])

@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from layoutc.index import Expr, Int, Name, terms
+from layoutc.plan.machine import SECTOR, WARP
 from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.reads.subscripts import as_index
 from layoutc.resolve.program import Equation, Kernel
 
 NOMINAL = 256           # of an extent that is known at the call
-SECTOR = 32             # bytes that memory moves at least
-WARP = 32
 BUSY_THREADS = 2**16    # that keep the machine's memory busy
 OPERATION = 1.6         # clocks of a lane for one on 32 bits, of the best kernels on an H200
 BYTE = 7.8              # clocks of a lane in which its share of an H200's memory moves one

@@ -117,11 +117,6 @@ def same_range(left: AxisRange, right: AxisRange) -> bool:
     return same_value(left[0], right[0]) and same_value(left[1], right[1])
 
 
-def show_range(errors: Errors, span: Span) -> str:
-    """A range as it was written."""
-    return f"`{errors.text(span)}`"
-
-
 def first_declared(name: syntax.Name, first: Span) -> Label:
     """The earlier of two."""
     return Label(first, f"`{name.id}` is declared here")

@@ -14,7 +14,8 @@ from layoutc.index import TRUE, Env, Expr, Int, Lookup, every, inside
 from layoutc.index import Binary as Compared
 from layoutc.layout.fit import Misfit, fit
 from layoutc.layout.layout import Mode, from_modes, merged
-from layoutc.plan.emission.frame import WARP, Frame, index_of
+from layoutc.plan.emission.frame import Frame, index_of
+from layoutc.plan.machine import WARP
 from layoutc.plan.values import Bit, Text
 
 T = TypeVar("T")

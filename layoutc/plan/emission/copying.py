@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from layoutc.index import TRUE, Expr, Int, Name
 from layoutc.layout.composed import AnyLayout
 from layoutc.plan.emission.by_thread import test_of
-from layoutc.plan.emission.frame import WARP, Frame, loop, numbered, position_of
+from layoutc.plan.emission.frame import Frame, loop, numbered, position_of
 from layoutc.plan.emission.items import Items
 from layoutc.plan.emission.packing import WORD, in_words, neighbours
+from layoutc.plan.machine import WARP
 from layoutc.plan.moves.columns import naming
 from layoutc.plan.moves.exchange import image
 from layoutc.plan.moves.numbering import numbering

@@ -10,6 +10,7 @@ from layoutc.layout import Layout
 from layoutc.layout.composed import AnyLayout, inner_of, outer_of
 from layoutc.layout.layout import merged
 from layoutc.layout.swizzles import Swizzle
+from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.steps import Assign, Let, Loop, Step, Steps, Table
 from layoutc.plan.values import Element, Text
@@ -17,7 +18,6 @@ from layoutc.plan.values import Element, Text
 if TYPE_CHECKING:       # needs NumPy, which kernels alone do without
     from layoutc.plan.moves.exchange import Exchange
 
-WARP = 32
 
 
 @dataclass(slots=True)

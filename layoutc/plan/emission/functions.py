@@ -8,11 +8,12 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from layoutc.index import Int, Name
 from layoutc.plan.emission.copying import slice_elements
-from layoutc.plan.emission.frame import WARP, Frame, loop, numbered
+from layoutc.plan.emission.frame import Frame, loop, numbered
 from layoutc.plan.emission.ranked import gathered_steps, ranked_steps
 from layoutc.plan.emission.registers import keep_steps, rename_steps
 from layoutc.plan.emission.shared import half_bytes, shared_steps, turned_steps
 from layoutc.plan.emission.shuffles import shuffle_steps
+from layoutc.plan.machine import WARP
 from layoutc.plan.moves.by_rank import ByRank, GatherByShuffles, Ranked
 from layoutc.plan.moves.exchange import Exchange
 from layoutc.plan.moves.nodes import Keep, Move, RenameRegisters, Shuffle, ThroughShared

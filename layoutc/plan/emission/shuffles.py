@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from layoutc.index import Expr, Int
 from layoutc.plan.emission.by_thread import number_of
-from layoutc.plan.emission.frame import WARP, Frame, assigned
+from layoutc.plan.emission.frame import Frame, assigned
 from layoutc.plan.emission.registers import selected
+from layoutc.plan.machine import WARP
 from layoutc.plan.moves.nodes import Layer, Round, Shuffle
 from layoutc.plan.steps import Let, Step, Steps
 from layoutc.plan.values import Aggregate, Element, Function, Text, Variable

@@ -10,6 +10,7 @@ from layoutc.index import Call as Of
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.used import with_used
 from layoutc.plan.lowering.places import InGlobal
+from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.matrix.product import DEPTHS, Factor
 from layoutc.plan.matrix.tiling import FRAGMENT, VECTOR_BYTES, Panel, Tiling
 from layoutc.plan.nodes import Signature
@@ -17,7 +18,6 @@ from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, SharedAt, Step,
 from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, c_type, store
 from layoutc.resolve.program import Kernel
 
-ASYNCHRONOUS = (4, 8, 16)       # bytes that one copy in the background moves
 UNROLLED = 16                   # copies of a thread that are written out
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutc.layout import Layout, swizzle
+from layoutc.plan.machine import WARP
 from layoutc.resolve.types import Type
 
-WARP = 32
 VECTOR_BYTES = 16
 LINE_BYTES = 128        # in which every bank of shared memory comes once
 ROW_BYTES = 64          # of a chunk along the sum

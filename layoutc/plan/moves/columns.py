@@ -14,8 +14,9 @@ from typing import TypeVar
 import numpy as np
 
 from layoutc.index import Expr
+from layoutc.plan.machine import WARP
 from layoutc.plan.moves.exchange import Numbers
-from layoutc.plan.moves.numbering import UNIT, WARP
+from layoutc.plan.moves.numbering import UNIT
 from layoutc.plan.moves.placement import Groups
 
 ROWS = 8            # of a matrix, each of eight columns

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from layoutc.layout import Layout, LayoutError, composition, left_inverse
 from layoutc.layout.composed import AnyLayout, ComposedLayout
+from layoutc.plan.machine import WARP
 from layoutc.plan.moves.exchange import Exchange
 
 COLUMN_ORDERS = ("source columns", "destination columns")
 UNIT = 2            # bytes of an element of the matrices that a warp loads and stores by columns
-WARP = 32
 
 
 @dataclass(frozen=True, slots=True)

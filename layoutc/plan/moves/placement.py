@@ -53,11 +53,6 @@ class Side:
         """Elements of an access."""
         return len(self.groups[0])
 
-    @property
-    def is_ideal(self) -> bool:
-        """Whether no lane waits for another's bank."""
-        return self.wavefronts == self.ideal
-
 
 @dataclass(frozen=True, slots=True)
 class Buffer:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.reads.footprints import Axis
 from layoutc.plan.work import Work
 from layoutc.resolve.types import Type, compute_type
 
-WARP = 32
-ACCESS_BYTES = 16
 MOST_COLUMNS = 8            # outputs side by side, of narrow types
 
 

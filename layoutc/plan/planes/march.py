@@ -12,13 +12,13 @@ from layoutc.plan.kernel.frame import Choice
 from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.kernel.masks import masks_of
 from layoutc.plan.lowering.places import InParts, InRows
+from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Storage
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.owner import choice_of as owned
 from layoutc.plan.passing.state import Passing
 from layoutc.plan.passing.weights import moves
-from layoutc.plan.passing.widths import WARP
 from layoutc.plan.planes.parts import Part
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.steps import Loop, Step

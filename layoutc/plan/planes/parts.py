@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.passing.led import Led, without
 from layoutc.plan.passing.widths import in_vectors
 from layoutc.plan.reads.accesses import Accesses
@@ -14,7 +15,6 @@ from layoutc.plan.work import Work
 from layoutc.resolve.types import Type
 
 Axes = tuple[Axis, ...]
-ACCESS_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)

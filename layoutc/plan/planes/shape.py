@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
+from layoutc.plan.machine import WARP
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
 from layoutc.plan.passing.weights import weights_of
-from layoutc.plan.passing.widths import WARP, in_vectors, words_of
+from layoutc.plan.passing.widths import in_vectors, words_of
 from layoutc.plan.planes.parts import Axes, Items, Part, extent_of, parts_of, union
 from layoutc.plan.reads.footprints import Footprint
 from layoutc.plan.reads.reach import grown

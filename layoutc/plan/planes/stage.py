@@ -13,6 +13,7 @@ from math import prod
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.loading import Destination, copy_one, emit_when
 from layoutc.plan.lowering.places import InGlobal, fold
+from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.nodes import Storage
 from layoutc.plan.planes.march import March
 from layoutc.plan.planes.shape import Ring
@@ -21,7 +22,6 @@ from layoutc.plan.values import Choice, Element, Function, Operation, Text, Vari
 from layoutc.resolve.program import Const, EdgeRule
 
 Subscripts = tuple[Expr, ...]
-ASYNCHRONOUS = (4, 8, 16)       # bytes that a copy in the background moves
 
 
 def declare_rings(march: March) -> None:

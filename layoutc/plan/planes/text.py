@@ -6,11 +6,11 @@ from layoutc.index import Call, Int, Name, compare
 from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.lowering.loops import loops
+from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import declare_sums, moved_sums, take_newest
-from layoutc.plan.passing.widths import WARP
 from layoutc.plan.planes.march import March, with_rings
 from layoutc.plan.planes.put import put
 from layoutc.plan.planes.shape import Shape

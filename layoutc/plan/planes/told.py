@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from layoutc.layout import Layout
-from layoutc.plan.passing.widths import WARP, columns_of
+from layoutc.plan.machine import WARP
+from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.planes.choose import chosen_knobs
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.refusal import refusal

@@ -7,12 +7,11 @@ from math import gcd, prod
 
 from layoutc.index import Expr
 from layoutc.integers import next_power_of_two
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.products.shape import Factor, Product
 from layoutc.plan.reads.chunks import Chunk
 from layoutc.resolve.program import Binder, Const
 
-WARP = 32
-ACCESS_BYTES = 16
 SIDES = {0: 64, 1: 128, 2: 128}     # outputs of a block along a side at most, by how many factors lie along theirs
 BLOCK_BYTES = 32768     # that the sums of a block take in registers at most: three blocks share a multiprocessor
 ITEMS = {4: (8, 8), 8: (8, 4)}      # outputs of a thread along rows and columns, by the bytes of an element

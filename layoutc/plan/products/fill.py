@@ -13,7 +13,8 @@ from layoutc.index import TRUE, Call, Expr, Int, Name, Select, compare, dot, eve
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.loading import holds_something, is_certain
 from layoutc.plan.kernel.used import with_used
-from layoutc.plan.products.division import ACCESS_BYTES, Division, Side, begins_at_multiples_of
+from layoutc.plan.machine import ACCESS_BYTES
+from layoutc.plan.products.division import Division, Side, begins_at_multiples_of
 from layoutc.plan.products.lines import Line, Walk, Words, first_of
 from layoutc.plan.products.shape import Factor, coefficient
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Registers, Steps, When

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from layoutc.plan.emission.comment import comment, comment_in_turns
-from layoutc.plan.emission.frame import WARP, Frame
+from layoutc.plan.emission.frame import Frame
 from layoutc.plan.emission.functions import (
     Parameters,
     device_function,
@@ -14,6 +14,7 @@ from layoutc.plan.emission.functions import (
     ranks_of,
     test_kernel,
 )
+from layoutc.plan.machine import WARP
 from layoutc.plan.moves import by_rank, choose
 from layoutc.plan.moves.by_rank import Ranked
 from layoutc.plan.moves.costs import capability_of, costs_of

@@ -8,6 +8,7 @@ from math import prod
 
 from layoutc.index import Expr, Name, names_in, terms
 from layoutc.plan.cost import cost_of, nominal_along, nominal_outputs
+from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.reads.subscripts import Env
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, bound, plain_reads
@@ -18,7 +19,6 @@ from layoutc.resolve.sharing import shares_terms, slides
 from layoutc.resolve.trees import replaced
 from layoutc.resolve.types import BOOL
 
-ACCESS_BYTES = 16
 MOST_CELLS = 32         # registers of unfinished reductions that a thread holds
 
 

@@ -7,9 +7,9 @@ from math import prod
 
 from layoutc.index import Expr, Int, Name
 from layoutc.layout import Layout
+from layoutc.plan.machine import WARP
 from layoutc.plan.ownership import Ownership, unravel
 
-WARP = 32
 MOST_GROUPS = 64        # of threads that meet in shared memory one after another
 
 

@@ -16,6 +16,7 @@ from layoutc.index import Int
 from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout
 from layoutc.plan.cost import cost_of, nominal_extents
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.products.sides import sides_of
@@ -35,8 +36,6 @@ CHUNKS = (16, 8, 4, 2, 1)
 ODD_CHUNKS = (17, 9, 5, 3, 1)       # where lanes lie a chunk apart in shared memory: no two on one bank
 SHARED_BYTES = 36 * 1024            # of both buffers
 SHARED_SPEED = 8                    # bytes that come from shared memory while memory gives one
-WARP = 32               # lanes, at neighbouring columns: they read neighbours of one factor, one element of the other
-ACCESS_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,11 @@ from layoutc.layout import Layout, composition, mma_a, mma_b, mma_c
 from layoutc.plan.cost import cost_of
 from layoutc.plan.head import plain
 from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.machine import WARP
 from layoutc.plan.matrix.emit import Multiplication
 from layoutc.plan.matrix.operand import vector_of
 from layoutc.plan.matrix.product import DEPTHS, LEAST_SIDE, NoProductError, Product, product_of
-from layoutc.plan.matrix.tiling import (
-    BUFFERS,
-    FRAGMENT,
-    MOST_SUMS,
-    ROW_BYTES,
-    WARP,
-    Tiling,
-    arranged,
-    shared_bytes,
-)
+from layoutc.plan.matrix.tiling import BUFFERS, FRAGMENT, MOST_SUMS, ROW_BYTES, Tiling, arranged, shared_bytes
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal, Storage
 from layoutc.plan.ownership import Ownership, by_layout

@@ -14,10 +14,11 @@ from typing import Self
 from layoutc.index import Expr, Int, Name
 from layoutc.plan.cost import cost_of, nominal_extents
 from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal, Storage
 from layoutc.plan.ownership import Ownership
-from layoutc.plan.products.division import ACCESS_BYTES, BUFFERS, Division, divide
+from layoutc.plan.products.division import BUFFERS, Division, divide
 from layoutc.plan.products.make import Making
 from layoutc.plan.products.shape import Product as Shape
 from layoutc.plan.products.shape import product_of

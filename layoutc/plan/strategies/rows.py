@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from layoutc.plan.cost import nominal_outputs
+from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal
 from layoutc.plan.reductions.fit import (
@@ -26,7 +27,7 @@ from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.passes import plan_passes
-from layoutc.plan.reductions.team import WARP, Team, can_meet
+from layoutc.plan.reductions.team import Team, can_meet
 from layoutc.plan.reductions.team_pass import Order
 from layoutc.plan.work import Made, Work
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.names import Names
 from layoutc.plan.passing.length import operations
-from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, columns_of
+from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.reads.footprints import footprints
 from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_staged

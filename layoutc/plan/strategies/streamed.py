@@ -16,12 +16,13 @@ from typing import Self
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.cost import BYTE
 from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal, Signature, Target
 from layoutc.plan.reads.footprints import footprints
 from layoutc.plan.reads.fusing import Fusing, fusing_of, kinds
 from layoutc.plan.stream.cost import clocks
-from layoutc.plan.stream.shape import FORMS, WARP, Shape, owner_of, shapes
+from layoutc.plan.stream.shape import FORMS, Shape, owner_of, shapes
 from layoutc.plan.stream.walk import write_stream
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel, Program, Schedule

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
-from layoutc.plan.passing.widths import WARP, columns_of
+from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.window.cost import cost_of_walk
 from layoutc.plan.window.shape import Knobs, Shape, shape_of

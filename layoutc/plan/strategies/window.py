@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.names import Names
 from layoutc.plan.passing.length import operations
-from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, columns_of
+from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.tiles.staging import spread
 from layoutc.plan.window.cost import cost_of_walk

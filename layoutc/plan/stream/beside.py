@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from layoutc.index import Expr, Int, Name, Select, compare
+from layoutc.plan.machine import WARP
 from layoutc.plan.steps import Assign, Barrier, Let, Loop, Rounds, Shared, Step
 from layoutc.plan.stream.packs import give, take, widest
-from layoutc.plan.stream.shape import WARP, shared_elements
+from layoutc.plan.stream.shape import shared_elements
 from layoutc.plan.stream.state import Stream
 from layoutc.plan.values import Element, Function, memory_type
 from layoutc.plan.values import Variable as Held

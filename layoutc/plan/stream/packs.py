@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from layoutc.index import Expr, Int, Name
+from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.steps import Assign, Do, Let, Loop, Step, Variable
 from layoutc.plan.stream.state import Stream
 from layoutc.plan.values import Element, Function, Operation
@@ -12,7 +13,6 @@ from layoutc.plan.values import Variable as Held
 
 Column = Callable[[Expr], Element]      # where a column of the lane lies
 
-ACCESS_BYTES = 16
 
 
 def take(

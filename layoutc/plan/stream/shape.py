@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutc.index import Name
+from layoutc.plan.machine import WARP
 from layoutc.plan.ownership import Ownership, thread_and_item
 from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.reads.fusing import Fusing
 from layoutc.plan.work import Work
 from layoutc.resolve.program import Schedule
 
-WARP = 32
 WALK = {2: 96, 3: 64}           # rows that a block makes along the walk, by rank
 AHEAD = 1                       # turns that a tensor's row is on its way longer than it must
 REGISTERS = 1 << 16             # of a multiprocessor, of 32 bits

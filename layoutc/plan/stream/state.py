@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from layoutc.index import Expr, Int, Name
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.lowering.places import InGlobal
+from layoutc.plan.machine import WARP
 from layoutc.plan.reads.fusing import Fusing, kinds
 from layoutc.plan.steps import Assign, Let, Loop, Step
-from layoutc.plan.stream.shape import WARP, Shape
+from layoutc.plan.stream.shape import Shape
 from layoutc.plan.values import Element, Variable
 from layoutc.resolve.program import Equation, Index, Kernel, Read, Tensor, Value
 from layoutc.resolve.trees import children

@@ -6,12 +6,13 @@ from layoutc.index import Expr, Int, Name, Select, compare, every
 from layoutc.plan.kernel.dealt import cleared
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.lowering.places import InConstant
+from layoutc.plan.machine import WARP
 from layoutc.plan.ownership import thread_and_item
 from layoutc.plan.reads.fusing import Fusing
 from layoutc.plan.steps import Assign, Do, Either, Function, Inlined, Let, Loop, Registers, Rounds
 from layoutc.plan.stream.beside import declare_beside, declare_turn, finish_turn, name_neighbours
 from layoutc.plan.stream.rows import load_row, make_outputs, make_steps
-from layoutc.plan.stream.shape import WARP, Shape
+from layoutc.plan.stream.shape import Shape
 from layoutc.plan.stream.state import Stream
 from layoutc.plan.values import Element, memory_type
 from layoutc.plan.values import Function as Called

@@ -11,11 +11,11 @@ from layoutc.plan.kernel.dealt import dealt, item_of
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.loading import Destination, in_vectors, loads_of, vector_into
 from layoutc.plan.lowering.places import InBox
+from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.nodes import Storage
 from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, Step, Steps, When
 from layoutc.plan.values import Element, Function, Operation, Variable, memory_type
 
-ASYNCHRONOUS = (4, 8, 16)       # bytes that one copy in the background moves
 MOST_HELD = 16                  # elements that a thread holds between a load and its store
 
 

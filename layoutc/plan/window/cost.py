@@ -7,8 +7,8 @@ from math import prod
 
 from layoutc.index import Expr, Int, Name, terms
 from layoutc.plan.cost import busy, nominal_outputs
+from layoutc.plan.machine import WARP
 from layoutc.plan.passing.length import UNKNOWN_RANGE
-from layoutc.plan.passing.widths import WARP
 from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.window.shape import Shape, lines_of
 from layoutc.plan.work import Work

@@ -10,14 +10,12 @@ from math import prod
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot
 from layoutc.plan.lowering.places import InGlobal
-from layoutc.plan.passing.widths import WARP
+from layoutc.plan.machine import ASYNCHRONOUS, WARP
 from layoutc.plan.steps import Assign, Barrier, Do, Let, Loop, Shared, Step, WarpBarrier, When
 from layoutc.plan.values import Element, Function, Operation, Variable, memory_type
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.shape import lines_of, rows_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
-
-ASYNCHRONOUS = (4, 8, 16)   # bytes that one copy in the background moves
 
 
 def declare_rings(walk: Walk) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
 from layoutc.plan.passing.weights import moves, weights_of
-from layoutc.plan.passing.widths import ACCESS_BYTES, WARP, in_vectors, words_of
+from layoutc.plan.passing.widths import in_vectors, words_of
 from layoutc.plan.reads.footprints import Footprint, footprints
 from layoutc.plan.reads.reach import grown
 from layoutc.plan.window.bands import MOST_HELD, Band, is_band, read_directly

@@ -8,11 +8,10 @@ windows waits in registers, so that many warps are there to hide the rows' way.
 from __future__ import annotations
 
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
-from layoutc.plan.cost import SECTOR
 from layoutc.plan.kernel.boxes import fill_registers
+from layoutc.plan.machine import SECTOR, WARP
 from layoutc.plan.names import Names
 from layoutc.plan.passing.sums import declare_sums
-from layoutc.plan.passing.widths import WARP
 from layoutc.plan.steps import (
     Barrier,
     Blank,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from layoutc.index import TRUE, Binary, Expr, Int, Name, compare, every, terms
-from layoutc.plan.passing.widths import WARP
+from layoutc.plan.machine import WARP
 from layoutc.plan.steps import Do, Either, Function, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable

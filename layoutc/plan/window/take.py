@@ -9,7 +9,7 @@ from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.loading import holds_something
 from layoutc.plan.lowering.places import InGlobal, InRows, fold
-from layoutc.plan.passing.widths import ACCESS_BYTES
+from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Step, When
 from layoutc.plan.values import (
     Choice,

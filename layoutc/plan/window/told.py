@@ -6,7 +6,8 @@ from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout.named import blocked
-from layoutc.plan.passing.widths import WARP, columns_of
+from layoutc.plan.machine import WARP
+from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.refusal import needing, refusal
 from layoutc.plan.window.shape import Knobs, Shape, lined_of, shape_of
 from layoutc.plan.work import Work

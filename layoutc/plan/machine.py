@@ -1,0 +1,8 @@
+"""What all GPUs that are planned for have in common; what differs from one to the next is a Target's."""
+
+from __future__ import annotations
+
+WARP = 32                   # threads that go together
+ACCESS_BYTES = 16           # that one access of a thread moves at most
+SECTOR = 32                 # bytes that memory moves at least
+ASYNCHRONOUS = (4, 8, 16)   # bytes that one copy in the background moves
