@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every, not_negative
+from layoutc.index import Call, Expr, Int, Name, dot, every, not_negative
+from layoutc.plan.lowering.elements import in_box, in_parts, in_stream
 from layoutc.plan.lowering.greatest import greatest
 from layoutc.plan.lowering.loops import reduce_value
 from layoutc.plan.lowering.medians import median
@@ -18,8 +19,6 @@ from layoutc.plan.lowering.places import (
     InRows,
     InStream,
     Place,
-    across,
-    between,
     constants,
     fold,
     row_major,
@@ -38,7 +37,6 @@ from layoutc.plan.values import (
     Text,
     convert,
     load,
-    memory_type,
     register_type,
 )
 from layoutc.plan.values import Variable as Held
@@ -112,6 +110,15 @@ class Lowering:
     def named(self, value: Text, type: str, wanted: str) -> Text:
         """The value under a name, so that it can be used twice."""
         return value if isinstance(value, Held | Literal) else Held(self.let(type, wanted, value))
+
+    def known(self, key: object) -> Text | None:
+        """What this block or one around it has made under a key."""
+        return next((known[key] for known in reversed(self._known) if key in known), None)
+
+    def remember(self, key: object, value: Text) -> Text:
+        """The value, known from here on in the innermost block."""
+        self._known[-1][key] = value
+        return value
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
@@ -196,11 +203,11 @@ class Lowering:
                 at = (s.over(self.local) - o.over(self.local) for s, o in zip(subscripts, origin, strict=True))
                 return Element(array, dot(at, map(Int, strides)))
             case InParts():
-                return self._in_parts(place, subscripts)
+                return in_parts(self, place, subscripts)
             case InBox() if boxed:
-                return self._in_box(place, subscripts, env)
+                return in_box(self, place, subscripts, env)
             case InStream():
-                return self._in_stream(place, subscripts)
+                return in_stream(self, place, subscripts)
             case InBox(source=source) | (InGlobal() as source):
                 assert source is not None
                 return self.in_global(source, subscripts, env)
@@ -238,66 +245,6 @@ class Lowering:
         if isinstance(v, p.Index):
             return self._is_wide(env[v.name])
         return any(self._holds_data(child, env) for child in children(v))
-
-    def _in_parts(self, place: InParts, subscripts: tuple[Expr, ...]) -> Text:
-        """An element of the first box that is known to hold it."""
-        for rows, extents in zip(place.parts, place.extents, strict=True):
-            at = [s.over(self.local) - o.over(self.local) for s, o in zip(subscripts, rows.origin, strict=True)]
-            if all(between(a, n) for a, n in zip(at, extents, strict=True)):
-                return Element(rows.array, dot(at, map(Int, rows.strides)))
-        raise AssertionError(f"no box of {place.parts[0].array} holds what is read")
-
-    def _in_box(self, place: InBox, subscripts: tuple[Expr, ...], env: Env) -> Text:
-        at = tuple(s.over(self.local) - o for s, o in zip(subscripts, place.origin, strict=True))
-        if place.of_thread:
-            at = tuple((s.over(self.local).over(self.items) - o.over(self.items))
-                       for s, o in zip(subscripts, place.origin, strict=True))
-        if place.seams:
-            return self._at_seams(place, subscripts, at, env)
-        element = load(Element(place.array, place.element(at)), place.type)
-        if place.begun:
-            number = place.element(at)
-            return Choice(compare("<", number, Int(place.begun)), Element(place.beginning, number), element)
-        if not place.partial or place.source is None:
-            return element
-        within = every(Call("within", (a, Int(n))) for a, n in zip(at, place.extents, strict=True)
-                       if not between(a, n))
-        return element if within == TRUE else Choice(within, element, self.in_global(place.source, subscripts, env))
-
-    def _at_seams(self, place: InBox, subscripts: tuple[Expr, ...], at: tuple[Expr, ...], env: Env) -> Text:
-        """An element of a box in which places beyond a side that wraps have neighbours of the other side's rule."""
-        assert place.source is not None
-        extents = place.source.extents
-        moved = tuple(a + across(s, n, low, high)
-                      for a, s, n, (low, high) in zip(at, subscripts, extents, place.seams, strict=True))
-        out = load(Element(place.array, place.element(moved)), place.type)
-        for test, value in reversed(self.edges(place.seams, subscripts, extents)[1]):
-            out = Choice(test, out, self.value(value, env))
-        return out
-
-    def _in_stream(self, place: InStream, subscripts: tuple[Expr, ...]) -> Text:
-        """An element in the registers of this lane, or by a shuffle of another, which every lane must come to."""
-        row, *sides, column = (s - a for s, a in zip(subscripts, place.at, strict=True))
-        index = place.step * place.window + (row + place.low)
-        for side, here, n in zip(sides, place.sides, place.extents, strict=True):
-            index = index * n + (here + side)
-        if column == Int(0):
-            return load(Element(place.array, index * place.columns + place.column), place.type)
-        key = (place.array, index, column)
-        for known in reversed(self._known):
-            if key in known:
-                return known[key]
-        farther = 32 * place.columns            # keeps quotients of negative numbers out of the text
-        from_first = place.column + column + farther
-        element = Element(place.array, index * place.columns + from_first % place.columns)
-        farther_by = from_first // place.columns
-        lane = Name(place.lane, 0, 31) + (farther_by - 32)
-        other: Text = Function("shuffle", (Held("0xffffffffu"), element, lane, Int(32)))
-        if not isinstance(farther_by, Int):     # the compiler sees which neighbours are the lane's own
-            other = Choice(compare("==", farther_by, Int(32)), element, other)
-        taken = self.let(memory_type(place.type), "beside", element if farther_by == Int(32) else other)
-        value = self._known[-1][key] = load(Held(taken), place.type)
-        return value
 
     def in_global(self, place: InGlobal, subscripts: tuple[Expr, ...], env: Env) -> Text:
         """An element of global memory, its edge rules applied: folds inside the subscript, values by selection."""
@@ -339,17 +286,15 @@ class Lowering:
 
     def _stage(self, stage: p.Stage, subscripts: tuple[Expr, ...], env: Env) -> Text:
         key = (stage.name, subscripts, self._rows)
-        for known in reversed(self._known):
-            if key in known:
-                return known[key]
+        if (known := self.known(key)) is not None:
+            return known
         self._evaluated += 1
         if self._evaluated > MOST_EVALUATIONS:
             raise EvaluationsError(stage)
         value = self.extended(stage, subscripts, env) if stage.edges else self.formula(stage, subscripts, env)
         if not isinstance(value, Held):
             value = Held(self.let(register_type(stage.type), stage.name, value))
-        self._known[-1][key] = value
-        return value
+        return self.remember(key, value)
 
     def formula(self, stage: p.Stage, subscripts: tuple[Expr, ...], env: Env) -> Text:
         """The let's formula at these subscripts."""
