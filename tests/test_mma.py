@@ -65,6 +65,23 @@ def test_matrix_products(type: str, a: str, b: str, device: str) -> None:
         assert_matches_numpy(kernel, *factors, device=device)
 
 
+def test_sums_in_lets_under_other_names(device: str) -> None:
+    """A let stands where its indices say, whatever they are called there and in whatever order."""
+    kernel = compile("""kernel f(a: f16[M, K], b: f16[N, K]) -> (c: f32[M, N], d: f32[M, N]) {
+        let s[q, p] = sum(k) f32(a[p, k]) * f32(b[q, k])
+        let twice[p, q] = 2.0 * s[q, p]
+        c[i, j] = s[j, i] + 1.0
+        d[i, j] = twice[i, j]
+    }""").f
+    assert strategy_of(kernel) == "mma"
+    random = np.random.default_rng(0)
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((37, 50), (29, 50)))
+    c, d = kernel(a, b, device=device)
+    wanted = a.astype(np.float32) @ b.astype(np.float32).T      # of whole numbers: exact
+    np.testing.assert_array_equal(c, wanted + 1)
+    np.testing.assert_array_equal(d, 2 * wanted)
+
+
 def test_bytes_of_both_signs(device: str) -> None:
     """Products are exact, and sums wrap."""
     kernel = compile(

@@ -7,19 +7,15 @@ has. How many blocks depends on extents alone, so that every run gives the same 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.machine import WARP
-from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
 from layoutc.plan.reductions.fit import (
     shared_budget,
     spec_names,
     team_cost,
     threads_of,
     tile_of,
-    together,
     used_indices,
     vector_along,
     walked_indices,
@@ -28,10 +24,10 @@ from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import groups_of
 from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.parts import parts_of
-from layoutc.plan.reductions.passes import plan_passes
 from layoutc.plan.reductions.team import MOST_GROUPS, Team
 from layoutc.plan.reductions.team_pass import Order
-from layoutc.plan.work import Made, Work
+from layoutc.plan.strategies.teamed import Teamed
+from layoutc.plan.work import Work
 
 THREADS = 512
 GROUPS = 16             # of a block that share outputs
@@ -40,38 +36,27 @@ MEETING_BYTES = 40      # what an output of a worker costs in shared memory, as 
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Teamed):
     """Threads along the outputs."""
 
-    order: Order
-    cost: float
-
-    @classmethod
-    def try_plan(cls, work: Work) -> Self | Refusal:
-        """The team of each output, or why there is none."""
-        found = together(work)
-        if isinstance(found, str):
-            return Refusal("columns", found)
+    @staticmethod
+    def ordered(work: Work, found: tuple[Found, ...]) -> tuple[Order, float] | str:
+        """The team of each output, what it costs to read and to meet; or why there is none."""
         used = used_indices(work, found)
         if not used:
-            return Refusal("columns", "all outputs share a reduction" if work.indices else "there is one output")
+            return "all outputs share a reduction" if work.indices else "there is one output"
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
         prices = {i: team_cost(work, found, i, GROUPS * AHEAD) for i in reversed(used)}
         along = min(prices, key=lambda i: prices[i])
         team = _team(work, found, along)
         if isinstance(team, str):
-            return Refusal("columns", team)
+            return team
         needed = sum(p.type.bytes for f in found for p in parts_of(f.reduce)) * team.threads * team.vector
         if team.workers > 1 and needed > shared_budget(work):
-            return Refusal("columns", f"threads meet in {needed} bytes of shared memory, and there are "
-                           f"{shared_budget(work)}")
+            return f"threads meet in {needed} bytes of shared memory, and there are {shared_budget(work)}"
         share = ROUNDS if all(one.level == 0 for one in found) and not team.walked else 0
         cost = prices[along] + (outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0)
-        return cls(Order(work, team, share, along, AHEAD), cost)
-
-    def plan(self, names: Names, entry: str) -> Made:
-        """The passes under their names in the text."""
-        return plan_passes(self.order, names, entry)
+        return Order(work, team, share, along, AHEAD), cost
 
 
 def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:

@@ -7,29 +7,25 @@ each has. How many blocks depends on extents alone, so that every run gives the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.machine import WARP
-from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
 from layoutc.plan.reductions.fit import (
     outputs_of,
     spec_names,
     team_cost,
     threads_of,
     tile_of,
-    together,
     vector_along,
     walked_indices,
 )
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import AHEAD
-from layoutc.plan.reductions.passes import plan_passes
 from layoutc.plan.reductions.team import Team, can_meet
 from layoutc.plan.reductions.team_pass import Order
-from layoutc.plan.work import Made, Work
+from layoutc.plan.strategies.teamed import Teamed
+from layoutc.plan.work import Work
 
 THREADS = 512
 ROUNDS = 16             # of a worker, after which another block takes the rest
@@ -37,35 +33,25 @@ MEETING_BYTES = 40      # what the shuffles of a worker cost, as bytes asked of 
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Teamed):
     """Threads along what is reduced."""
 
-    order: Order
-    cost: float
-
-    @classmethod
-    def try_plan(cls, work: Work) -> Self | Refusal:
-        """The team of each output, or why there is none."""
-        found = together(work)
-        if isinstance(found, str):
-            return Refusal("rows", found)
+    @staticmethod
+    def ordered(work: Work, found: tuple[Found, ...]) -> tuple[Order, float] | str:
+        """The team of each output, what it costs to read and to meet; or why there is none."""
         groups = groups_of(work.kernel, found, spec_names(work), by_columns=False)
         team = _team(work, found, vector_along(work, groups, None))
         if isinstance(team, str):
-            return Refusal("rows", team)
+            return team
         ahead = _ahead(work, groups, team)
         if isinstance(ahead, str):
-            return Refusal("rows", ahead)
+            return ahead
         along = groups[0].digits[-1].name
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
         cost = team_cost(work, found, along, team.workers * team.vector * AHEAD)
         cost += outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0
         share = ROUNDS if _may_share(found) and not team.walked else 0
-        return cls(Order(work, team, share, along, ahead, _short(work, team)), cost)
-
-    def plan(self, names: Names, entry: str) -> Made:
-        """The passes under their names in the text."""
-        return plan_passes(self.order, names, entry)
+        return Order(work, team, share, along, ahead, _short(work, team)), cost
 
 
 def _may_share(found: tuple[Found, ...]) -> bool:
