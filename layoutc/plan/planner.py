@@ -16,6 +16,7 @@ from layoutc.plan.refusal import refusal
 from layoutc.plan.steps import DeviceFunction, File, Function, Inlined
 from layoutc.plan.strategies import choose
 from layoutc.plan.work import Work
+from layoutc.plan.written import written
 from layoutc.resolve.depth import deep_recursion
 from layoutc.resolve.program import Const, Kernel, Program, Reduce, Schedule, Stage, Value
 from layoutc.resolve.trees import children
@@ -56,7 +57,7 @@ def _make_plan(
         passes += [replace(one, strategy=name, cost=chosen.cost, rejected=rejected) for one in made.passes]
         functions += made.functions
     index = "i64" if signature.wide else "int"
-    file = File(head(kernel, schedule, tuple(passes)), index, tuple(functions))
+    file = File(head(kernel, schedule, tuple(passes)), index, written(functions))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)
 
 

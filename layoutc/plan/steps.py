@@ -6,6 +6,7 @@ Everything that is printed is an ``Expr``, a value of ``layoutc.plan.values`` or
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from layoutc.index import Expr
 from layoutc.plan.values import Text
@@ -94,11 +95,14 @@ class Table:
     count: int
 
 
+Unroll = bool | Literal["told"]     # whether a loop is written out; told: the schedule insists
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """``for name in low..high``."""
 
-    unroll: bool
+    unroll: Unroll
     type: str
     name: str
     low: Expr
@@ -111,6 +115,7 @@ class Turns:
     """``for name in low..high``, ``times`` turns of it written out together."""
 
     times: str
+    type: str
     name: str
     low: Expr
     high: Expr

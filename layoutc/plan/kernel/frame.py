@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
 
 from layoutc.index import Expr, Int, Name, ceildiv, multiply
@@ -25,9 +26,9 @@ from layoutc.plan.reads.chunks import Chunk, origins_of
 from layoutc.plan.reads.footprints import Footprint
 from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.redistributions.redistributed import DealtAccess, accesses_by_tensor, shared_bytes
-from layoutc.plan.steps import Function, Let, Step
+from layoutc.plan.steps import Function, Let, Step, Unroll
 from layoutc.plan.values import Element, c_type, memory_type
-from layoutc.resolve.program import Equation, Kernel, Tensor, Value
+from layoutc.resolve.program import Equation, Kernel, Schedule, Tensor, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Choice:
     storage: tuple[Storage, ...]        # shared, registers, constant; what is left out is read from global memory
     footprints: tuple[Footprint, ...]   # of every tensor and kept let that is read
     vector: int = 1                     # elements an access moves at most
-    unroll: frozenset[str] = frozenset()
+    unroll: Mapping[str, Unroll] = field(default_factory=dict)  # by index; of those left out each loop decides
     accesses: tuple[DealtAccess, ...] = ()          # loads and stores that have layouts of their own
     chunks: tuple[Chunk, ...] = ()                  # reduction indices that are walked in chunks
     asynchronous: bool = False                      # the target copies to shared memory in the background
@@ -54,6 +55,11 @@ class Choice:
     def origins(self) -> dict[str, int]:
         """Per index that moves boxes a number that divides every first place of a box's tile or chunk."""
         return origins_of(self.equations[0].indices, self.tile, self.chunks)
+
+
+def told_to(schedule: Schedule | None) -> dict[str, Unroll]:
+    """Of the indices that the schedule unrolls."""
+    return {} if schedule is None else dict.fromkeys(schedule.unroll, "told")
 
 
 class Frame:

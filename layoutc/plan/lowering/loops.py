@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from layoutc.index import Expr, Int, Name, Select, multiply
 from layoutc.plan.lowering.reduce import Accumulator, accumulator
 from layoutc.plan.reads.subscripts import Env, as_index
-from layoutc.plan.steps import Loop
+from layoutc.plan.steps import Loop, Unroll
 from layoutc.plan.values import Function, Text
 from layoutc.resolve import program as p
 
@@ -51,7 +51,7 @@ def take(lowering: Lowering, r: p.Reduce, env: Env, into: Accumulator | Cells) -
 
 
 @contextmanager
-def loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: bool) -> Iterator[dict[str, Expr]]:
+def loop(lowering: Lowering, binder: p.Binder, env: Mapping[str, Expr], unroll: Unroll) -> Iterator[dict[str, Expr]]:
     """A loop over the binder's range; what is emitted inside goes into its body."""
     low, high = as_index(binder.low, env), as_index(binder.high, env)
     assert low is not None
@@ -80,9 +80,9 @@ def loops(lowering: Lowering, binders: Sequence[p.Binder], env: Mapping[str, Exp
         yield inner
 
 
-def _is_unrolled(lowering: Lowering, r: p.Reduce, binder: p.Binder) -> bool:
+def _is_unrolled(lowering: Lowering, r: p.Reduce, binder: p.Binder) -> Unroll:
     if binder.name in lowering.unroll:
-        return True
+        return lowering.unroll[binder.name]
     count = 1
     for inner in reversed(r.binders):
         if not (isinstance(inner.low, p.Const) and isinstance(inner.high, p.Const)):

@@ -26,7 +26,7 @@ from layoutc.plan.lowering.places import (
 from layoutc.plan.lowering.reduce import Key, key_of
 from layoutc.plan.names import Names
 from layoutc.plan.reads.subscripts import Env, as_index
-from layoutc.plan.steps import Assign, Let, Step, Variable, When
+from layoutc.plan.steps import Assign, Let, Step, Unroll, Variable, When
 from layoutc.plan.values import (
     Choice,
     Element,
@@ -67,7 +67,9 @@ class EvaluationsError(Exception):
 class Lowering:
     """Builds the steps of one function; blocks nest, and a let computed in a block is known in the blocks inside."""
 
-    def __init__(self, kernel: p.Kernel, names: Names, places: Mapping[str, Place], unroll: frozenset[str]) -> None:
+    def __init__(
+        self, kernel: p.Kernel, names: Names, places: Mapping[str, Place], unroll: Mapping[str, Unroll]
+    ) -> None:
         self.names = names
         self.places = dict(places)
         self.local: dict[str, Expr] = {}        # a variable of the text in terms of the tile's origin

@@ -143,7 +143,7 @@ def _nest(lowering: Lowering, binders: tuple[p.Binder, ...], env: dict[str, Expr
     if not binders:
         body(env)
         return
-    with loop(lowering, binders[0], env, binders[0].name in lowering.unroll) as inner:
+    with loop(lowering, binders[0], env, lowering.unroll.get(binders[0].name, False)) as inner:
         _nest(lowering, binders[1:], inner, body)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from layoutc.layout import Layout
-from layoutc.plan.kernel.frame import Choice
+from layoutc.plan.kernel.frame import Choice, told_to
 from layoutc.plan.nodes import Storage
 from layoutc.plan.ownership import by_layout
 from layoutc.plan.reads.footprints import Footprint
@@ -26,7 +26,7 @@ def choice_of(
     layout = Layout((_mode(threads, 0), _mode(items, 0)), (_mode(threads, 1), _mode(items, 1)))
     owner = replace(by_layout(tile, layout), vector=items[0][0])
     return Choice(work.equations, tile, owner, weights, tuple(found.values()), most_vector or MOST_VECTOR,
-                  frozenset(_binders(work.kernel)))
+                  dict.fromkeys(_binders(work.kernel), True) | told_to(work.schedule))
 
 
 def _mode(leaves: list[Leaf], part: int) -> int | tuple[int, ...]:

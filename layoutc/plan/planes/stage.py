@@ -158,7 +158,7 @@ def _rounds(
     if isinstance(part, Name):
         each = tuple(steps)
         frame.lowering.emit(Loop(True, "int", part.id, Int(0), Int(rounds), each) if unrolled
-                            else Turns("1", part.id, Int(0), Int(rounds), each))
+                            else Turns("1", "int", part.id, Int(0), Int(rounds), each))
         march.names.release(part.id)
     else:
         frame.lowering.emit(*steps)
@@ -202,7 +202,7 @@ def _by_rule(march: March, ring: Ring, subscripts: Subscripts, slot: Expr) -> No
         one = Destination(march.rings[ring], slot + element, in_background)
         copy_one(frame, s, one, (*outer, last + element), everywhere=True)
     frame.lowering.emit(Either(every(t for t in tests if t != TRUE), (whole,), (
-        Turns("1", element.id, Int(0), Int(ring.vector), tuple(each)),)))
+        Turns("1", "int", element.id, Int(0), Int(ring.vector), tuple(each)),)))
     march.names.release(element.id)
 
 

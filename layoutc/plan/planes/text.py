@@ -76,7 +76,7 @@ def _emit_turns(march: March) -> None:
     with frame.lowering.block() as first:
         send_planes(march, start)
         frame.lowering.emit(Do(Function("copy_async_commit", ())))
-    frame.lowering.emit(Turns("1", start.id, Int(0), Int(ahead), tuple(first)))
+    frame.lowering.emit(Turns("1", "int", start.id, Int(0), Int(ahead), tuple(first)))
     march.names.release(start.id)
     with frame.lowering.block() as body:
         finished = frame.origin(walked) + march.turn - shape.delay
@@ -89,7 +89,7 @@ def _emit_turns(march: March) -> None:
         frame.lowering.emit(When(compare("<", march.turn, turns - ahead), tuple(send)),
                             Do(Function("copy_async_commit", ())))
         _work(march)
-    frame.lowering.emit(Turns("1", march.turn.id, Int(0), turns, tuple(body)))
+    frame.lowering.emit(Turns("1", "int", march.turn.id, Int(0), turns, tuple(body)))
 
 
 def _work(march: March) -> None:

@@ -15,7 +15,7 @@ from typing import Self
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.plan.cost import BYTE
-from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.kernel.frame import Choice, Frame, told_to
 from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Refusal, Signature, Target
@@ -57,7 +57,7 @@ class Streamed:
             return Refusal("streamed", why or "no shape of a block has the schedule's tile and enough registers")
         found = fusing.grown(footprints(work.kernel, work.equations), work.indices)
         choice = Choice(work.equations, shape.tile, owner_of(shape, fusing), (), tuple(found.values()),
-                        unroll=frozenset(schedule.unroll))
+                        unroll=told_to(schedule))
         whole = replace(fusing, made=shape.made(fusing))
         cost = clocks(work, BESIDE[len(work.indices)]) * whole.evaluations(shape.tile) / (
             fusing.steps * prod(shape.tile))

@@ -119,9 +119,9 @@ def emit_outputs(frame: Frame, known: ItemPlace | None = None) -> None:
             emit_when(frame, place.valid, made)
     if rounds > 1:
         in_registers = any(s.where == "registers" for s in frame.choice.storage) or bool(frame.stores)
-        told = not frame.choice.unroll.isdisjoint(frame.indices)
-        unroll = rounds * vector <= UNROLLED_ITEMS or in_registers or sums is not None or told
-        frame.lowering.emit(Loop(unroll, "int", "item", Int(0), Int(rounds), tuple(body)))
+        told = any(i in frame.choice.unroll for i in frame.indices)
+        unroll = rounds * vector <= UNROLLED_ITEMS or in_registers or sums is not None
+        frame.lowering.emit(Loop("told" if told else unroll, "int", "item", Int(0), Int(rounds), tuple(body)))
     else:
         frame.lowering.emit(*body)
     finish_stores(frame)

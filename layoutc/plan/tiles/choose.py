@@ -7,7 +7,7 @@ from math import prod
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.layout import Layout
-from layoutc.plan.kernel.frame import Choice
+from layoutc.plan.kernel.frame import Choice, told_to
 from layoutc.plan.nodes import Storage, Target
 from layoutc.plan.ownership import Ownership, by_layout, over_box, striped, vectored
 from layoutc.plan.reads.chunks import CannotChunkError, Chunk, check_chunks, chunks_of
@@ -56,7 +56,7 @@ class Chooser:
         self._check_chunks(chunks, owner)
         storage = staging.choose(owner)
         return Choice(self.equations, tile, owner, storage, tuple(staging.found.values()), self.schedule.vector or 1,
-                      frozenset(self.schedule.unroll), self._accesses(tile, owner, storage), chunks,
+                      told_to(self.schedule), self._accesses(tile, owner, storage), chunks,
                       self.target.has_asynchronous_copies)
 
     def refuse(self, slug: str, message: str, span: Span, help: str = "") -> LayoutcError:

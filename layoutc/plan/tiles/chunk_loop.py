@@ -18,7 +18,7 @@ from layoutc.plan.lowering.loops import loop, take
 from layoutc.plan.lowering.places import InBox
 from layoutc.plan.nodes import Storage
 from layoutc.plan.reads.chunks import Chunk, number_of_chunks
-from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Step, Steps, When
+from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Step, Steps, Unroll, When
 from layoutc.plan.tiles.outer import outer_product
 from layoutc.plan.tiles.transfers import transfer
 from layoutc.plan.values import Function
@@ -196,7 +196,7 @@ class _ChunkLoop:
         return names_in(steps).isdisjoint(self.unsafe)
 
     @contextmanager
-    def _steps_of(self, c: Chunk, env: Mapping[str, Expr], count: Expr, unroll: bool) -> Iterator[dict[str, Expr]]:
+    def _steps_of(self, c: Chunk, env: Mapping[str, Expr], count: Expr, unroll: Unroll) -> Iterator[dict[str, Expr]]:
         """A loop over one chunk of an index."""
         frame, lowering = self.frame, self.frame.lowering
         local, name = frame.names.take(f"item_{frame.spelled[c.index]}"), frame.spelled[c.index]
@@ -210,10 +210,11 @@ class _ChunkLoop:
         lowering.emit(*(body if alone else (Loop(unroll, "int", local, Int(0), count, body),)))
         frame.names.release(local)
 
-    def _is_unrolled(self, binders: Sequence[Binder], counts: Mapping[str, Expr]) -> bool:
+    def _is_unrolled(self, binders: Sequence[Binder], counts: Mapping[str, Expr]) -> Unroll:
         """Whether the loop over the first of the binders is written out."""
         if binders[0].name in self.frame.choice.unroll:
-            return binders[0].name not in counts or isinstance(counts[binders[0].name], Int)
+            known = binders[0].name not in counts or isinstance(counts[binders[0].name], Int)
+            return known and self.frame.choice.unroll[binders[0].name]
         sizes = [self._size(b, counts) for b in binders]
         steps = prod(n for n in sizes if n is not None)
         return None not in sizes and steps <= UNROLLED and steps * self.sums.items <= UNROLLED_PRODUCTS

@@ -168,7 +168,7 @@ class _Staged:
         turn = Name(frame.names.take("turn"), 0, shape.steps - 1)
         with frame.lowering.block() as body:
             self._turn(turn)
-        frame.lowering.emit(Turns(str(shape.steps), str(turn), Int(0), Int(shape.steps), tuple(body)))
+        frame.lowering.emit(Turns(str(shape.steps), "int", str(turn), Int(0), Int(shape.steps), tuple(body)))
 
     def _turn(self, turn: Name) -> None:
         frame, walk, shape, let = self.frame, self.walk, self.shape, self.let

@@ -149,7 +149,7 @@ def _turns(walk: Walk, walked: str) -> None:
     turns = knobs.turns or shape.steps
     turned = any(b.turned for b in shape.bands)         # which turn it is must be known to find what is held
     times = f"interior ? {turns} : 1" if turns > 1 and not turned else str(turns)
-    frame.lowering.emit(Turns(times, str(row), Int(0), Int(shape.steps), tuple(body)))
+    frame.lowering.emit(Turns(times, "int", str(row), Int(0), Int(shape.steps), tuple(body)))
 
 
 def _peeled(walk: Walk, row: Name, body: list[Step]) -> None:
@@ -162,9 +162,9 @@ def _peeled(walk: Walk, row: Name, body: list[Step]) -> None:
         Routine(turn, name, tuple(body)),
         Either(INTERIOR, (
             Loop(True, "int", name, Int(0), Int(shape.delay), take),
-            Turns(str(shape.knobs.turns or 1), name, Int(shape.delay), Int(last), take),
+            Turns(str(shape.knobs.turns or 1), "int", name, Int(shape.delay), Int(last), take),
             Loop(True, "int", name, Int(last), Int(steps), take),
-        ), (Turns("1", name, Int(0), Int(steps), take),)))
+        ), (Turns("1", "int", name, Int(0), Int(steps), take),)))
 
 
 def _take(walk: Walk, row: Expr) -> None:
