@@ -10,6 +10,7 @@ from typing import Any
 from layoutc.backend import Run
 from layoutc.calling.arguments import as_array
 from layoutc.calling.calls import Caller
+from layoutc.calling.devices import check_launch
 from layoutc.compiler import default_signature, read_program
 from layoutc.diagnostics import Diagnostic, LayoutcError, did_you_mean
 from layoutc.layout.layout import as_integer
@@ -56,6 +57,8 @@ class Kernel:
         if device not in ("auto", "cpu", "cuda"):
             raise LayoutcError([Diagnostic("unknown-device", f"there is no device `{device}`",
                                            help="use auto, cpu or cuda")])
+        if stream is not None or run is not None:
+            check_launch(stream, run)
         wanted = None if out is None else tuple(out) if isinstance(out, tuple | list) else (out,)
         outputs = self.caller(schedule)(tensors, wanted, stream, device, run, check_steps(self._kernel, steps))
         given = wanted if wanted is not None else outputs
@@ -63,7 +66,7 @@ class Kernel:
 
     def caller(self, schedule: str | None = None) -> Caller:
         """The kernel under one schedule."""
-        if schedule not in self._callers:
+        if not isinstance(schedule, str | None) or schedule not in self._callers:
             self._callers[schedule] = Caller(self._program, self._kernel, self._schedule(schedule), self._target)
         return self._callers[schedule]
 

@@ -200,6 +200,13 @@ REFUSED: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], str]] = {
     "too few outs": ("scale", (G, 1), {"out": G.copy()}, "argument-count"),
     "an unknown schedule": ("shift", (F,), {"schedule": "fats"}, "unknown-schedule"),
     "an unknown device": ("shift", (F,), {"device": "gpu"}, "unknown-device"),
+    "a list for a schedule": ("shift", (F,), {"schedule": ["fast"]}, "unknown-schedule"),
+    "a list for a device": ("shift", (F,), {"device": ["cpu"]}, "unknown-device"),
+    "a text for a stream": ("shift", (F,), {"stream": "x"}, "bad-stream"),
+    "a truth for a stream": ("shift", (F,), {"stream": True}, "bad-stream"),
+    "an address below 0": ("shift", (F,), {"stream": -1}, "bad-stream"),
+    "a fraction for a stream": ("shift", (F,), {"stream": 1.5}, "bad-stream"),
+    "a number for a run": ("shift", (F,), {"run": 3}, "bad-run"),
     "steps of what has none": ("shift", (F,), {"steps": 2}, "no-steps"),
 }
 

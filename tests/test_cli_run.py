@@ -306,7 +306,7 @@ def test_numbers_as_python_json_and_the_language_write_them(text: str, value: ob
 @pytest.mark.parametrize(("text", "column"), [
     ("[1, 2", 6), ("[1, b]", 5), ("[1, 2]]", 7), ("[1, {}]", 5), ("1 + 2", 3), ("['a']", 2), ("[1, 2j]", 5),
     ("[1 2]", 4), ("[1, 2)", 6), ("[,]", 2), ("[1,,2]", 4), ("1 2", 3), ("[-[1]]", 2), ("[" * 300, 65), ("9" * 5000, 1),
-    ("[1,\n z]", 2), ("[1", 3), ("", 1), ("[1.2.3]", 5), ("[0x10]", 2),
+    ("[1, 1e999]", 5), ("-1e999", 1), ("[1,\n z]", 2), ("[1", 3), ("", 1), ("[1.2.3]", 5), ("[0x10]", 2),
 ])
 def test_what_are_no_numbers_is_located(text: str, column: int) -> None:
     with pytest.raises(LayoutcError) as caught:

@@ -127,6 +127,8 @@ def test_files_are_read_whatever_their_line_ends_and_marks(tmp_path: Path) -> No
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     long = tmp_path / "long.layout"
     long.write_bytes(b" " * (4 * LONGEST_TEXT + 4))
+    with pytest.raises(LayoutcError, match="the name of a file is empty"):
+        read_source("")
     for path, slug in (
         (tmp_path / "none.layout", "no-such-file"), (tmp_path, "not-a-file"), (tmp_path / "a\0b", "unreadable-file"),
         (tmp_path / ("n" * 300), "unreadable-file"), (long, "text-too-long"),

@@ -201,6 +201,11 @@ def test_a_device_that_does_not_exist() -> None:
     assert refusal(lambda: M.deal(V, device="tpu"))[0] == "unknown-device"
 
 
+@pytest.mark.parametrize(("words", "slug"), [({"stream": "x"}, "bad-stream"), ({"run": "x"}, "bad-run")])
+def test_how_it_is_launched_is_checked_where_it_is_of_no_effect_too(words: Any, slug: str) -> None:
+    assert refusal(lambda: M.deal(V, device="cpu", **words))[0] == slug
+
+
 @pytest.mark.parametrize(("text", "caret", "witness"), [
     ("f32 = blocked(64, 2) -> striped(64, 2) via shuffle", "shuffle", "item 1 of thread 0 comes from another warp"),
     ("f32 = blocked(4, 2) -> striped(4, 2) via registers warp 4", "registers",

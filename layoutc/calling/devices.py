@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from operator import index
 from typing import Any
 
 import numpy as np
 
-from layoutc.backend import distinct, problem_with
+from layoutc.backend import Run, distinct, problem_with
 from layoutc.calling.arguments import Array, is_on_gpu, refuse
 
 
@@ -39,6 +40,24 @@ def to_gpu(array: np.ndarray[Any, Any]) -> Array:
     import cupy
 
     return cupy.broadcast_to(cupy.asarray(distinct(array)), array.shape)
+
+
+def check_launch(stream: object, run: object) -> None:
+    """A wrong word is wrong on every device, also where it is of no effect."""
+    known = stream is None or any(hasattr(stream, name) for name in ("__cuda_stream__", "cuda_stream", "ptr"))
+    if not known and not _is_address(stream):
+        raise refuse("bad-stream", f"no CUDA stream is {stream!r:.40}",
+                     "pass a stream of CuPy or PyTorch, its address, or nothing for the current one")
+    if run is not None and not isinstance(run, Run):
+        raise refuse("bad-run", f"how the CPU runs threads is said by a Run, not by {run!r:.40}",
+                     "leave it out, or pass layoutc.backend.Run(…)")
+
+
+def _is_address(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and index(value) >= 0
+    except TypeError:
+        return False
 
 
 def stream_of(stream: object) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from layoutc.backend import CpuModule, Module, Run, guarded
 from layoutc.backend.types import numpy_dtype
 from layoutc.calling.arguments import Array, as_array, as_output, as_ranks, overlap, refuse
-from layoutc.calling.devices import choose_device, stream_of, to_gpu
+from layoutc.calling.devices import check_launch, choose_device, stream_of, to_gpu
 from layoutc.compiler import load_module
 from layoutc.cuda_source import ArrayParam, CudaSource
 from layoutc.plan.redistributions.redistribution import RedistributionPlan
@@ -55,6 +55,7 @@ class RedistributionCaller:
         outer = bind_tiles(r, [a.shape for a in inputs])
         if device not in ("auto", "cpu", "cuda"):
             raise refuse("unknown-device", f"there is no device `{device}`", "use auto, cpu or cuda")
+        check_launch(stream, run)
         where = choose_device(device, inputs if out is None else [*inputs, out])
         shape = (*outer, *tile_shape(r, "out"))
         target = None if out is None else as_output(tensor_of(r, "out"), out, shape)

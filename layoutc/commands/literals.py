@@ -59,7 +59,7 @@ class _Reader:
             return self._list(depth)
         if number := _NUMBER.match(text, start):
             self.at = number.end()
-            return self._integer(number[0], start) if number[1] else float(number[0])
+            return self._integer(number[0], start) if number[1] else self._float(number[0], start)
         word = _WORD.match(text, start)
         if word is None or word[3].lower() not in _WORDS:
             raise self.wrong("a number belongs here", len(word[0]) if word else 1)
@@ -72,6 +72,12 @@ class _Reader:
             return int(digits)
         except ValueError:      # Python reads no more than some thousand digits
             raise self.wrong("too many digits", len(digits), start) from None
+
+    def _float(self, digits: str, start: int) -> float:
+        value = float(digits)
+        if math.isinf(value):
+            raise self.wrong("beyond every float; write `inf` for infinity", len(digits), start)
+        return value
 
     def _list(self, depth: int) -> Literal:
         text, start = self.source.text, self.at

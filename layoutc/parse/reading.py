@@ -16,6 +16,8 @@ def read_source(path: str) -> Source:
 
     Raises LayoutcError: no such file, a directory, not readable, too long, not UTF-8 (with the place).
     """
+    if not path:
+        raise LayoutcError([Diagnostic("no-such-file", "the name of a file is empty", help="`-` is standard input")])
     try:
         data = _read(path)
     except (OSError, ValueError) as error:
