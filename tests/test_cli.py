@@ -172,9 +172,10 @@ def test_an_interrupt_ends_quietly() -> None:
     assert (done.returncode, done.stderr) == (128 + signal.SIGINT, b"")
 
 
-def test_a_full_disk_is_a_message() -> None:
+@pytest.mark.parametrize("words", [("emit", "blur.layout"), ("--version",), ("--help",), ("emit", "--help")])
+def test_a_full_disk_is_a_message(words: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "layoutc", "emit", "blur.layout"], stdout=full,
+        done = subprocess.run([sys.executable, "-m", "layoutc", *words], stdout=full,
                               stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == "error[system]: the system refused: no space left on device\n"

@@ -18,9 +18,16 @@ from layoutc.diagnostics import Diagnostic, LayoutcError
 class Commands(click.Group):
     """The commands, with one place where whatever goes wrong becomes a message and an exit status."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the words; ``--version`` and ``--help`` print here already."""
+        _prepare_streams()
+        try:
+            return super().make_context(*args, **kwargs)
+        except OSError as error:
+            raise click.exceptions.Exit(_status_of(error, Settings())) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
-        _prepare_streams()
         ctx.obj = Settings()
         try:
             super().invoke(ctx)
