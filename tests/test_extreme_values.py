@@ -226,3 +226,16 @@ def test_zeros_of_every_float_keep_their_sign(type: str, device: str) -> None:
     assert np.signbit(y).tolist() == [True, True, False]
     assert np.signbit(z).tolist() == [False, False, False]
     assert np.signbit(w).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("type", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("body", ["pow(x[i], 0.5)", "x[i] ** 0.5", "pow(x[i], s[])", "x[i] ** s[]"])
+def test_a_power_is_no_root(body: str, type: str, device: str) -> None:
+    """C's pow, which is NumPy's with as many exponents as bases: of minus infinity and minus zero to the .5."""
+    kernel = compile(f"kernel k(x: {type}[N], s: {type}[]) -> (y: {type}[N]) {{ y[i] = {body} }}")["k"]
+    for count in (1, 2, 3):
+        x = np.array([-np.inf, -0.0, 4.0], type.replace("f", "float"))[:count]
+        wanted = np.array([np.inf, 0.0, 2.0], x.dtype)[:count]
+        for got in (kernel.reference(x, 0.5), kernel(x, 0.5, device=device)):
+            np.testing.assert_array_equal(got, wanted)
+            assert not np.signbit(got).any()

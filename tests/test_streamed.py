@@ -137,6 +137,22 @@ def test_warps_take_the_rows_beside_them(rule: str, body: str, device: str) -> N
         same_bits(module.deep(u, 0.1, steps=5, schedule=schedule, device=device), single)
 
 
+@pytest.mark.parametrize("reach", [2, 3, 4, 5, 6, 7])
+@pytest.mark.parametrize("rule", ["constant(3)", "wrap"])
+def test_rows_farther_than_the_next_warp(rule: str, reach: int, device: str) -> None:
+    kernel = compile(f"""kernel k(x: i32[A, B, C]) -> (y: i32[A, B, C]) {{
+        edge x = {rule}
+        y[a, b, c] = x[a, b - {reach}, c] + 2*x[a, b + {reach}, c]
+        step x = y
+    }}
+    schedule k as two {{ fuse 2 }}
+    schedule k as told {{ tile (a: 4, b: 8, c: 28)  fuse 2 }}""").k
+    for extents in ((1, 20, 1), (2, 67, 3)):
+        arrays = random(kernel, dict(zip("ABC", extents, strict=True)), reach)
+        for schedule in (None, "two", "told"):
+            check(kernel, arrays, 3, device, schedule)
+
+
 def test_a_budget_of_shared_memory_is_kept() -> None:
     tight = "schedule deep as tight { tile (i: 16, j: 12, l: 28)  fuse 2  budget shared 1 KiB }"
     deep = compile(DEEP.format("constant(0)", STAR) + tight).deep

@@ -197,13 +197,13 @@ def _power(base: Enclosure, exponent: Enclosure) -> Enclosure:
     certain = exponent.single & np.isfinite(exponent.low)
     whole = certain & (exponent.low == np.rint(exponent.low)) & (exponent.low >= 0)
     turn = np.where(holds_zero(base) & whole, 0.0, base.low)
-    at_zero = np.asarray(np.power(turn, exponent.low))
-    ends = hull([*corners(np.power, base, exponent), at_zero], either(base.nan, exponent.nan))
+    at_zero = numbers.power(turn, exponent.low)
+    ends = hull([*corners(numbers.power, base, exponent), at_zero], either(base.nan, exponent.nan))
     shape = np.broadcast_shapes(base.low.shape, exponent.low.shape)
     unknown = Enclosure(np.full(shape, -np.inf), np.full(shape, np.inf), np.ones(shape, np.bool_))
     simple = (base.low > 0) | ((base.low == 0) & (exponent.low >= 0)) | whole
     wide = choose(np.broadcast_to(simple, shape) & ~base.may_be_nan & ~exponent.may_be_nan, ends, unknown)
-    point = exactly(np.asarray(np.power(base.low, exponent.low)))
+    point = exactly(numbers.power(base.low, exponent.low))
     return choose(np.broadcast_to(base.single & exponent.single, shape), point, wide)
 
 

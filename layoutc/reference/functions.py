@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutc.reference.fma import fma
-from layoutc.reference.numbers import maximum, minimum
+from layoutc.reference.numbers import maximum, minimum, power
 
 Array = NDArray[Any]
 
@@ -74,7 +74,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "tanh": np.tanh,
     "erf": erf,
     "hypot": np.hypot,
-    "pow": np.power,
+    "pow": power,
     "floor": whole(np.floor),
     "ceil": whole(np.ceil),
     "round": whole(np.rint),

@@ -105,7 +105,14 @@ def binary(op: str, a: Array, b: Array) -> Array:
         case "%":
             return np.asarray(np.remainder(a, b))
         case _:
-            return np.asarray(np.power(a, b)) if a.dtype.kind == "f" else _integer_power(a, b)
+            return power(a, b) if a.dtype.kind == "f" else _integer_power(a, b)
+
+
+def power(a: Array, b: Array) -> Array:
+    """``numpy.power`` with an exponent for every element: of one for all NumPy makes another function, 0.5 a root."""
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    exponents = np.atleast_1d(np.broadcast_to(b, shape)).copy()
+    return np.asarray(np.power(np.broadcast_to(a, exponents.shape), exponents)).reshape(shape)
 
 
 def _integer_power(a: Array, b: Array) -> Array:

@@ -72,6 +72,11 @@ class Shape:
         """Whether warps read each other's rows."""
         return self.warps.stacked > 1 and any(self.beside)
 
+    @property
+    def reaches(self) -> bool:
+        """Whether the rows that a step reads around its own are all in the warp or in those right beside it."""
+        return not self.exchanges or max(self.beside) <= self.warps.rows
+
     def turns(self, fusing: Fusing) -> int:
         """Rows that a block takes until its last output: each step is one row and its halo behind the one before."""
         low, high = fusing.halo[0]
@@ -99,7 +104,9 @@ def shapes(work: Work, fusing: Fusing, schedule: Schedule) -> Iterator[Shape]:
             first = fusing.steps * fusing.halo[-1][0]
         shape = Shape(tile, warps, sum(fusing.halo[0]) + 1, AHEAD, beside, _ready(work, fusing), first, outputs)
         shared = shared_elements(shape, fusing.steps) * sum(types)
-        if 0 < shape.threads <= work.target.block_threads and shared <= room and _fits(shape, fusing, max(types)):
+        if not 0 < shape.threads <= work.target.block_threads or shared > room:
+            continue
+        if shape.reaches and _fits(shape, fusing, max(types)):
             yield shape
 
 
@@ -162,7 +169,7 @@ def _told(tile: tuple[int, ...], fusing: Fusing, between: list[int]) -> Iterator
                 continue
             for of_warp in sorted(range(1, prod(rows) + 1), key=lambda n: abs(n * columns - OF_LANE)):
                 stacked, rest = divmod(prod(rows), of_warp)
-                if rest == 0 and (stacked == 1 or of_warp >= max(fusing.halo[1])):
+                if rest == 0:
                     yield Warps(columns, of_warp, across, stacked), outputs
 
 
