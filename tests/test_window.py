@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,31 @@ def test_forms(form: str, device: str) -> None:
     kernel = kernel_of(text)
     assert {"window", "planes"} & set(strategies(kernel))
     check(kernel, arrays(kernel, shapes), device)
+
+
+@pytest.mark.parametrize(("read", "made", "rule", "window"), [
+    ("f16", "f16", "nearest", "u in 0..7, v in 0..4"),
+    ("f16", "f16", "wrap", "u in 0..9, v in -1..2"),
+    ("bf16", "bf16", "reflect", "u in 0..6, v in 0..5"),
+    ("u8", "u8", "mirror", "u in 0..7, v in 0..5"),
+    ("u8", "i32", "constant(2)", "u in 0..9, v in -4..1"),
+    ("f16", "f16", "nearest", "u in 0..7, v in 0..2, t in 0..2"),
+])
+def test_rows_of_several_lines_are_asked_for_ahead(read: str, made: str, rule: str, window: str, device: str) -> None:
+    """A long walk whose row stands in several lines: neighbours along the slower axes too."""
+    wide = "f32" if "f" in read else "i32"
+    slowest = "z + t" if "t in" in window else "z"
+    kernel = kernel_of(f"""
+    kernel k(x: {read}[Z, A, B, C]) -> (y: {made}[Z, A, B, C]) {{
+        edge x = {rule}
+        let X[z, a, b, c] = {wide}(x[z, a, b, c])
+        y[z, a, b, c] = {made}(sum({window}) X[{slowest}, a + v, b + u, c])
+    }}""")
+    assert strategies(kernel) == ["window"]
+    ahead, = re.findall(r"((?:.*\n){4}) *prefetch\(", kernel.cuda)
+    assert "x_at_a" in ahead                    # else this shows nothing: the row is one line, or not asked for ahead
+    for shape in [(2, 5, 6, 7), (2, 5, 47, 270)]:
+        check(kernel, arrays(kernel, [shape]), device)
 
 
 @pytest.mark.parametrize("view", ["rows", "columns", "backwards", "turned", "broadcast", "shifted", "pairs"])

@@ -59,7 +59,7 @@ def take_row(walk: Walk, band: Band, place: InRows) -> None:
             at = dot((*outer, _last(frame, band) + along), source.strides)
             _vector(frame, band, place, source.array, at, slot, _load_of(walk, band))
     if walk.shape.knobs.prefetch and band.walked is not None and not band.ring:
-        _prefetch(walk, band, source, outer)
+        _prefetch(walk, band, source, outer, counters)
     with frame.lowering.block() as edges:
         folded = _fold_outer(frame, band, source, outer)
         index = band.axes[-1].index
@@ -104,14 +104,16 @@ def take_by_rule(walk: Walk, band: Band, array: str, subscripts: tuple[Expr, ...
     _one(frame, band, place, source, Row(subscripts, folded, slot), Int(0))
 
 
-def _prefetch(walk: Walk, band: Band, source: InGlobal, outer: tuple[Expr, ...]) -> None:
-    """In the interior the row that is read some turns later sets out for the second cache."""
+def _prefetch(
+    walk: Walk, band: Band, source: InGlobal, outer: tuple[Expr, ...], counters: Sequence[tuple[Expr, int]]
+) -> None:
+    """In the interior every line of the row that is read some turns later sets out for the second cache."""
     frame, shape, rows = walk.frame, walk.shape, walk.shape.knobs.prefetch
     later = tuple(s + rows if n == band.walked else s for n, s in enumerate(outer))
     at = dot((*later, _last(frame, band) - band.axes[-1].low), source.strides)
     comes = compare("<", walk.turn, Int(shape.steps - band.ahead - rows))
-    frame.lowering.emit(When(Operation("&&", INTERIOR, comes), (
-        Do(Function("prefetch", (Operation("+", Variable(source.array), at),))),)))
+    ask = Do(Function("prefetch", (Operation("+", Variable(source.array), at),)))
+    frame.lowering.emit(When(Operation("&&", INTERIOR, comes), tuple(_nest(counters, Int(0), 1, [ask]))))
 
 
 def _nest(counters: Sequence[tuple[Expr, int]], piece: Expr, pieces: int, body: Sequence[Step]) -> list[Step]:
