@@ -91,8 +91,9 @@ def as_output(tensor: Tensor, value: object, shape: tuple[int, ...]) -> Array:
     if isinstance(value, np.ndarray) and array is not value:
         raise refuse("argument-type", f"`out` for `{tensor.name}` is not aligned to its elements")
     if overlaps_itself(array):
-        raise refuse("overlapping-output", f"elements of `out` for `{tensor.name}` share their places in memory",
-                     "pass an array whose elements are distinct")
+        raise refuse("overlapping-output", f"with strides {array.strides} the axes of `out` for `{tensor.name}` run "
+                     "into each other: elements could share their places",
+                     "pass an array whose stride along each axis is past what the axes inside it span")
     return array
 
 
