@@ -98,6 +98,29 @@ def test_queues_that_overlap_do_not_take_from_each_other_what_neither_has(sides:
     assert_matches_numpy(kernel, *arrays(kernel, (6, 18, 131)), device=device)
 
 
+@pytest.mark.parametrize("rule", ["nearest", "constant(0)"])
+@pytest.mark.parametrize(("value", "clauses"), [
+    ("(sum(u in 0..=2) p[z + u, y, x]) + p[z, y - 1, x]", ""),
+    ("(sum(u in -3..=3) p[z + u, y, x]) + (sum(v in -3..=3) p[z, y + v, x]) + (sum(v in -3..=3) p[z, y, x + v])", ""),
+    ("(max(u in -1..=3) p[z + u, y, x]) - p[z + 1, y, x + 2] * p[z - 2, y + 1, x]", ""),
+    ("(sum(u in 0..=3) p[z + u, y, x]) + (sum(v in -2..=0) p[z + v, y - 1, x])", ""),
+    ("(sum(u in 0..=2) p[z + u, y, x]) + (sum(v in -1..=0) r[z + v, y - 1, x] * p[z + v, y, x + 1]) + r[z + 3, y, x]"
+     " - (sum(t in 0..=1) p[z + t, y - 1, x])",
+     "march z  stage p in shared  stage r in shared"),
+    ("(sum(u in 0..=3) p[z + u, y, x]) - (sum(v in 0..=1, s in -1..=1) p[z + v, y + s, x]) * p[z + 1, y - 1, x - 7]"
+     " + p[z + 1, y - 1, x + 7]", ""),
+    ("p[z + 2, y, x] - p[z - 1, y, x] + p[z - 3, y - 1, x] + p[z - 2, y - 1, x]", "")])
+def test_planes_are_read_once_they_have_come(value: str, clauses: str, rule: str, device: str) -> None:
+    """What stands beside a column is read in older planes than the newest: in the first turns there are none."""
+    tensors = [t for t in "pr" if f"{t}[" in value]
+    kernel = kernel_of(f"""kernel k({", ".join(f"{t}: f32[D, H, W]" for t in tensors)}) -> (q: f32[D, H, W]) {{
+        {" ".join(f"edge {t} = {rule}" for t in tensors)}
+        q[z, y, x] = {value}
+    }}""", clauses)
+    for shape in ((3, 17, 131), (131, 2, 3), (1, 1, 1)):
+        assert_matches_numpy(kernel, *arrays(kernel, *[shape] * len(tensors)), device=device)
+
+
 def test_several_tensors_and_outputs(device: str) -> None:
     kernel = kernel_of(WAVE, "march i  stage u in shared")
     shape = (7, 18, 140)

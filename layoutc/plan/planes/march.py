@@ -52,6 +52,10 @@ class March(Passing):
         """Outputs that a thread finishes in a turn."""
         return self.shape.items.count
 
+    def ago(self, part: Part) -> int:
+        """Turns since the newest plane of a part came; before as many turns there is none."""
+        return next(r.high for r in self.shape.rings if r.tensor == part.tensor) - part.newest
+
     # ---- places
 
     def place(self, ring: Ring) -> InParts:

@@ -177,6 +177,13 @@ def shared(a: range, b: range) -> range:
     return range(max(a.start, b.start), min(a.stop, b.stop))
 
 
+def reads(led: Led, part: Part) -> bool:
+    """Whether a reduction that follows the planes may find in a part what it reads."""
+    found = led.reads.get(part.tensor)
+    return found is not None and all(
+        max(a.low, b.low) <= min(a.high, b.high) for a, b in zip(part.axes, found.axes or (), strict=True))
+
+
 def covers(parts: Sequence[Part], one: Part) -> Part | None:
     """The part that moves on and holds some of the plane that another takes: since a turn before, or taken first."""
     for number, part in enumerate(parts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from layoutc.index import Call, Int, Name, compare
 from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.kernel.loading import emit_when
@@ -12,6 +14,7 @@ from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import declare_sums, moved_sums, take_newest
 from layoutc.plan.planes.march import March, with_rings
+from layoutc.plan.planes.parts import Part, reads
 from layoutc.plan.planes.put import put
 from layoutc.plan.planes.shape import Shape
 from layoutc.plan.planes.stage import declare_rings, declare_sources, send_planes
@@ -95,25 +98,42 @@ def _emit_turns(march: March) -> None:
 def _work(march: March) -> None:
     """What is made of the planes that are there."""
     frame, shape = march.frame, march.shape
-    for ring in shape.rings:
-        take_parts(march, ring, [p for p in shape.parts if p.tensor == ring.tensor and (p.depth > 1 or _leads(march))])
+    last = [p for p in shape.parts if _is_taken_last(march, p)]
+    _take_early(march, [p for p in shape.parts if p not in last])
     ready = compare(">=", march.turn, Int(shape.delay))
     before = {r.tensor: march.place(r) for r in shape.rings}
     frame.lowering.places |= before
     for led in shape.led:
-        _follow(march, led)
+        with frame.lowering.block() as follow:
+            _follow(march, led)
+        emit_when(frame, compare(">=", march.turn, Int(_first_turn(march, led))), follow)
     with frame.lowering.block() as finish:
-        if not _leads(march):
-            for ring in shape.rings:
-                take_parts(march, ring, [p for p in shape.parts if p.tensor == ring.tensor and p.depth == 1])
+        for ring in shape.rings:
+            take_parts(march, ring, [p for p in last if p.tensor == ring.tensor])
         _finish_plane(march)
     emit_when(frame, ready, finish)
     _move_on(march)
 
 
-def _leads(march: March) -> bool:
-    """Whether planes are taken into results as they come: then all of them count."""
-    return bool(march.shape.led)
+def _take_early(march: March, parts: list[Part]) -> None:
+    """Parts that count before an output is finished, from the turn on in which their newest plane has come."""
+    for ring in march.shape.rings:
+        own = (p for p in parts if p.tensor == ring.tensor)
+        for ago, together in groupby(own, march.ago):
+            with march.frame.lowering.block() as taken:
+                take_parts(march, ring, list(together))
+            emit_when(march.frame, compare(">=", march.turn, Int(ago)), taken)
+
+
+def _is_taken_last(march: March, part: Part) -> bool:
+    """Whether the finished outputs alone need a part: what planes are taken into as they come needs it before."""
+    led = march.shape.led
+    return part.depth == 1 and not (led and (march.ago(part) == 0 or any(reads(one, part) for one in led)))
+
+
+def _first_turn(march: March, led: Led) -> int:
+    """The turn in which its newest plane has come; the outputs that planes before it belong to are never stored."""
+    return max((march.ago(p) for p in march.shape.parts if p.depth == 1 and reads(led, p)), default=0)
 
 
 def _follow(march: March, led: Led) -> None:
