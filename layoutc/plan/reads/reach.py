@@ -51,16 +51,22 @@ def compose(outer: Footprint, inner: Footprint, stage: Stage) -> Footprint:
     """What the readers of a let reach of a tensor through it."""
     if outer.axes is None or inner.axes is None:
         return Footprint(inner.tensor, None, inner.reads, outer.why or inner.why)
-    by_index = dict(zip(stage.indices, outer.axes, strict=True))
+    axes = axes_through(stage, outer.axes, inner.axes)
+    certain = outer.certain and inner.certain
+    return Footprint(inner.tensor, axes, inner.reads * max(outer.reads, 1), certain=certain)
+
+
+def axes_through(stage: Stage, outer: tuple[Axis, ...], inner: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    """The box of what a let reads, seen from those who read this box of the let."""
+    by_index = dict(zip(stage.indices, outer, strict=True))
     axes = []
-    for a in inner.axes:
+    for a in inner:
         if a.index is None:
             axes.append(a)
             continue
         o = by_index[a.index]
         axes.append(Axis(o.index, a.scale * o.scale, a.scale * o.low + a.low, a.scale * o.high + a.high))
-    certain = outer.certain and inner.certain
-    return Footprint(inner.tensor, tuple(axes), inner.reads * max(outer.reads, 1), certain=certain)
+    return tuple(axes)
 
 
 def union(a: Footprint, b: Footprint) -> Footprint:

@@ -7,7 +7,7 @@ from math import prod
 
 from layoutc.plan.passing.led import Led, without
 from layoutc.plan.reads.footprints import Axis, Footprint, footprints
-from layoutc.plan.reads.reach import union
+from layoutc.plan.reads.reach import axes_through, union
 from layoutc.resolve.program import (
     Equation,
     Kernel,
@@ -125,13 +125,5 @@ def _seen_from(newest: Footprint, stage: Stage, inner: Footprint, walked: str | 
     """What a let reads when its newest row is made."""
     if inner.axes is None:
         return inner
-    by_index = dict(zip(stage.indices, newest.axes or (), strict=True))
-    axes = []
-    for a in inner.axes:
-        if a.index is None:
-            axes.append(a)
-            continue
-        o = by_index[a.index]
-        low = o.high if o.index == walked else o.low
-        axes.append(Axis(o.index, a.scale * o.scale, a.scale * low + a.low, a.scale * o.high + a.high))
-    return replace(inner, axes=tuple(axes))
+    row = tuple(replace(o, low=o.high) if o.index == walked else o for o in newest.axes or ())
+    return replace(inner, axes=axes_through(stage, row, inner.axes))
