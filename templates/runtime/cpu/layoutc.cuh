@@ -19,6 +19,7 @@
 #endif
 #include "elements.h"
 #include "warp.h"
+#include "warpgroup.h"
 #ifdef LC_UNDEFINED
 #include "undefined.h"
 #endif

@@ -167,12 +167,13 @@ template <class T> struct Shared {
     LC_INLINE Shared operator+(lc::i64 i) const { return {region, at + i * lc::i64(sizeof(T))}; }
 };
 
-#define LC_REGION(T, name, offset, count)                                                                  \
+#define LC_REGION(T, name, offset, count, is_panel)                                                        \
     static lc::Region name##_lc_region = {lc::u32((count) * sizeof(T)), lc::log2_of(sizeof(T)), #name, __LINE__, \
-                                       offset, 0, nullptr, nullptr, nullptr};                              \
+                                       offset, 0, nullptr, nullptr, nullptr, is_panel};                    \
     const Shared<T> name = {lc::open_region(&name##_lc_region), 0}
-#define SHARED(T, name, count) LC_REGION(T, name, -1, count)
-#define SHARED_AT(T, name, offset, count) LC_REGION(T, name, offset, count)
+#define SHARED(T, name, count) LC_REGION(T, name, -1, count, false)
+#define SHARED_AT(T, name, offset, count) LC_REGION(T, name, offset, count, false)
+#define PANEL_AT(T, name, offset, count) LC_REGION(T, name, offset, count, true)
 
 template <int N, class T> LC_INLINE Pack<T, N> load(const Shared<T>& from, LC_LINE) {
     if (LC_UNLIKELY(lc::u64(from.at) % alignof(Pack<T, N>) != 0))

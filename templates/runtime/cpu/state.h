@@ -31,27 +31,41 @@ struct ArrayView {
 // What is known of one granule of shared memory. An epoch is the time between two barriers of a block;
 // within it, a warp's time counts its own synchronisations.
 struct Cell {
-    u32 write_epoch, write_time, write_line;
+    u32 write_epoch, write_time, write_line;            // write_line: top bit SHOWN
     u32 read_epoch, read_time, read_line, read_lanes;   // read_line: top bit PENDING
     u16 writer, read_warp;                              // writer: top bit COLLIDING
 };
 const u32 PENDING = 0x80000000u;        // an asynchronous copy to the granule is on its way
+const u32 SHOWN = 0x80000000u;          // written by a copy that wgmma sees
 const u16 COLLIDING = 0x8000;           // written by store_any, which may meet another store_any
 const u16 SEVERAL = 0xffff;             // read by more than one warp
 
-// A declaration SHARED or SHARED_AT.
+// A declaration SHARED, SHARED_AT or PANEL_AT.
 struct Region {
     u32 bytes;
     u32 shift;                  // log2 of a granule's bytes
     const char* name;
     int line;
-    i64 offset;                 // SHARED_AT: in the launch's dynamic shared memory; SHARED: -1
+    i64 offset;                 // in the launch's dynamic shared memory; SHARED: -1
     u64 launch;                 // the launch that data and cells are of
     u8* data;
     Cell* cells;
-    const Region** content;     // SHARED_AT: the region by which each granule was last written
+    const Region** content;     // but for SHARED: the region by which each granule was last written
+    bool is_panel;              // PANEL_AT
 };
 
+// A product of two panels by a warpgroup, as one lane asks for it.
+struct PanelProduct {
+    void* sums;
+    u32 count;                  // of the lane's sums, 4 bytes each
+    Region* panel[2];           // of the rows, of the columns
+    i64 at[2];                  // of the first line's bytes in it
+    void (*multiply)(void** sums, const u8* rows, const u8* columns, u32 count, u32 warp);    // those of 32 lanes
+};
+
+// What the lanes of a warp do together.
+enum { WARP_BARRIER, SHUFFLE, SHUFFLE_XOR, SHUFFLE_DOWN, SHUFFLE_UP, BALLOT, COLUMNS, ROWS, MMA,
+       WGMMA, WGMMA_BEGIN, WGMMA_COMMIT, WGMMA_WAIT };
 typedef void Resolve(void** lane, u32 mask);
 
 struct State {
@@ -74,6 +88,11 @@ struct State {
     void (*copy_async)(Region*, i64 at, const void* from, int bytes, int size, int line);
     void (*copy_commit)();
     void (*copy_wait)(int groups);
+    void (*copy_show)();
+    void (*wgmma)(PanelProduct*, int line);
+    void (*wgmma_begin)(int line);
+    void (*wgmma_commit)(int line);
+    void (*wgmma_wait)(int groups, int line);
 
     // Faults: these do not return
     void (*outside_region)(Region*, i64 at, u32 bytes, int line) __attribute__((noreturn));

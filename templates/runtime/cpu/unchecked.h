@@ -18,6 +18,7 @@ template <class T> using Shared = T*;
     alignas(16) static unsigned char name##_lc_bytes[(count) * sizeof(T)]; \
     T* const name = reinterpret_cast<T*>(name##_lc_bytes)
 #define SHARED_AT(T, name, offset, count) T* const name = reinterpret_cast<T*>(lc::state->memory + (offset))
+#define PANEL_AT(T, name, offset, count) SHARED_AT(T, name, offset, count)
 
 template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
     T item[N];

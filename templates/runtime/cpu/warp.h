@@ -11,8 +11,6 @@ LC_INLINE void __syncwarp(unsigned mask = 0xffffffffu, LC_LINE) { lc::state->war
 
 namespace lc {
 
-enum { WARP_BARRIER, SHUFFLE, SHUFFLE_XOR, SHUFFLE_DOWN, SHUFFLE_UP, BALLOT, COLUMNS, ROWS, MMA };
-
 LC_INLINE int lane() { return int(state->thread & 31); }
 
 template <class T> struct Exchange {

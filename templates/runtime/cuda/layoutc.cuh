@@ -79,6 +79,11 @@ template <class T> using Shared = T*;                   // a parameter that poin
 #define SHARED_AT(T, name, offset, count)                     \
     extern __shared__ __align__(16) unsigned char lc_memory[]; \
     T* const name = reinterpret_cast<T*>(lc_memory + (offset))
+// The same of whole lines of 128 bytes whose 16-byte vectors change places by the line's number, swizzle(3, 0, 3): what
+// warpgroups multiply from. Offsets are multiples of 1024.
+#define PANEL_AT(T, name, offset, count)                        \
+    extern __shared__ __align__(1024) unsigned char lc_panels[]; \
+    T* const name = reinterpret_cast<T*>(lc_panels + (offset))
 
 // N values held by a thread; up to 16 aligned bytes of them move by one access.
 template <class T, int N> struct alignas(lc::alignment(sizeof(T) * N)) Pack {
@@ -388,3 +393,109 @@ LAYOUTC_MMA(i8, i8, int, "r", "m16n8k32.row.col.s32.s8.s8.s32")
 LAYOUTC_MMA(i8, u8, int, "r", "m16n8k32.row.col.s32.s8.u8.s32")
 LAYOUTC_MMA(u8, i8, int, "r", "m16n8k32.row.col.s32.u8.s8.s32")
 LAYOUTC_MMA(u8, u8, int, "r", "m16n8k32.row.col.s32.u8.u8.s32")
+
+// ---- Warpgroups ---------------------------------------------------------------------------------------------
+
+// sums += a * b by four warps side by side, in the background: 64 lines of one panel times N lines of another, 32 bytes
+// of each. `a` and `b` point to those bytes of their first lines, as if no vector had changed its place. Warp w has rows
+// 16 * w and on, a lane of them what mma.sync's fragments of 16 x 8 give it, one after another. On sm_90a by wgmma; else
+// at once, by each thread, in the order of the products.
+namespace lc {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+// PTX's matrix descriptor: lines of 128 bytes, groups of eight 1024 bytes apart, vectors swizzled among 128 bytes.
+DEVICE unsigned long long matrix_at(const void* panel) {
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(panel));
+    return (at & 0x3ffff) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+template <int N, class A, class B, class S> DEVICE void wgmma(S* sums, unsigned long long a, unsigned long long b);
+#define LAYOUTC_NAMES_0 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define LAYOUTC_NAMES_1 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define LAYOUTC_NAMES_2 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define LAYOUTC_NAMES_3 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define LAYOUTC_SUMS_8(c, k)                                                                                 \
+    "+" c(sums[k]), "+" c(sums[k + 1]), "+" c(sums[k + 2]), "+" c(sums[k + 3]), "+" c(sums[k + 4]), "+" c(sums[k + 5]), \
+        "+" c(sums[k + 6]), "+" c(sums[k + 7])
+#define LAYOUTC_SUMS_32(c, k) \
+    LAYOUTC_SUMS_8(c, k), LAYOUTC_SUMS_8(c, k + 8), LAYOUTC_SUMS_8(c, k + 16), LAYOUTC_SUMS_8(c, k + 24)
+#define LAYOUTC_SUMS_64(c, k) LAYOUTC_SUMS_32(c, k), LAYOUTC_SUMS_32(c, k + 32)
+#define LAYOUTC_WGMMA(N, A, B, S, form, names, ends, ...)                                                          \
+    template <> DEVICE void wgmma<N, A, B, S>(S * sums, unsigned long long a, unsigned long long b) {              \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N form " {" names "}, " ends ";" : __VA_ARGS__ : "l"(a), "l"(b)); \
+    }
+#define LAYOUTC_WGMMAS(A, B, S, c, form, last)                                                                     \
+    LAYOUTC_WGMMA(64, A, B, S, form, LAYOUTC_NAMES_0, "%32, %33, " last, LAYOUTC_SUMS_32(c, 0))                    \
+    LAYOUTC_WGMMA(128, A, B, S, form, LAYOUTC_NAMES_0 ", " LAYOUTC_NAMES_1, "%64, %65, " last, LAYOUTC_SUMS_64(c, 0)) \
+    LAYOUTC_WGMMA(256, A, B, S, form,                                                                              \
+                  LAYOUTC_NAMES_0 ", " LAYOUTC_NAMES_1 ", " LAYOUTC_NAMES_2 ", " LAYOUTC_NAMES_3,                  \
+                  "%128, %129, " last, LAYOUTC_SUMS_64(c, 0), LAYOUTC_SUMS_64(c, 64))
+LAYOUTC_WGMMAS(f16, f16, float, "f", "k16.f32.f16.f16", "1, 1, 1, 0, 0")
+LAYOUTC_WGMMAS(bf16, bf16, float, "f", "k16.f32.bf16.bf16", "1, 1, 1, 0, 0")
+LAYOUTC_WGMMAS(i8, i8, int, "r", "k32.s32.s8.s8", "1")
+LAYOUTC_WGMMAS(i8, u8, int, "r", "k32.s32.s8.u8", "1")
+LAYOUTC_WGMMAS(u8, i8, int, "r", "k32.s32.u8.s8", "1")
+LAYOUTC_WGMMAS(u8, u8, int, "r", "k32.s32.u8.u8", "1")
+// The compiler moves nothing that makes or reads a sum past this.
+DEVICE void settle(float& sum) { asm volatile("" : "+f"(sum)::"memory"); }
+DEVICE void settle(int& sum) { asm volatile("" : "+r"(sum)::"memory"); }
+#else
+// Item k of a line's 32 bytes.
+template <class T> DEVICE T item_at(const T* panel, int line, int k) {
+    const unsigned long long at = reinterpret_cast<unsigned long long>(panel + k), vector = at / 16 % 8;
+    return *reinterpret_cast<const T*>(at - vector * 16 + line * 128 + (vector ^ line % 8) * 16);
+}
+#endif
+}  // namespace lc
+
+template <int N, class S, class A, class B> DEVICE void wgmma(S* sums, const A* a, const B* b) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    lc::wgmma<N, A, B, S>(sums, lc::matrix_at(a), lc::matrix_at(b));
+#else
+    NO_UNROLL
+    for (int n = 0; n < N / 2; ++n) {
+        const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4 + n / 2 % 2 * 8;
+        const int column = n / 4 * 8 + threadIdx.x % 4 * 2 + n % 2;
+        NO_UNROLL
+        for (int k = 0; k < 32 / int(sizeof(A)); ++k) {
+            sums[n] = lc::multiplied_and_added(S(lc::item_at(a, row, k)), S(lc::item_at(b, column, k)), sums[n]);
+        }
+    }
+#endif
+}
+// Before a group of them: what was done to the sums is done.
+template <int count, class S> DEVICE void wgmma_begin(S* sums) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    UNROLL
+    for (int n = 0; n < count; ++n) lc::settle(sums[n]);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+// Closes a group of them.
+DEVICE void wgmma_commit() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+// Waits for all but the newest `groups` groups: their panels may be filled again.
+template <int groups> DEVICE void wgmma_wait() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
+#endif
+}
+// Waits for all of them: the sums are there.
+template <int count, class S> DEVICE void wgmma_end(S* sums) {
+    wgmma_wait<0>();
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    UNROLL
+    for (int n = 0; n < count; ++n) lc::settle(sums[n]);
+#endif
+}
+// After the next barrier wgmma sees what copies that this thread has waited for brought.
+DEVICE void copy_async_show() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}

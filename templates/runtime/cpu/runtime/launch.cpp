@@ -49,6 +49,11 @@ void fill_table() {
     now.copy_async = copy_async;
     now.copy_commit = copy_commit;
     now.copy_wait = copy_wait;
+    now.copy_show = copy_show;
+    now.wgmma = wgmma;
+    now.wgmma_begin = wgmma_begin;
+    now.wgmma_commit = wgmma_commit;
+    now.wgmma_wait = wgmma_wait;
     now.outside_region = outside_region;
     now.stale = stale;
     now.outside_array = outside_array;

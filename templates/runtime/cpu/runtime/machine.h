@@ -74,9 +74,19 @@ void more_readers(Cell*, int line);
 void copy_async(Region*, i64 at, const void* from, int bytes, int size, int line);
 void copy_commit();
 void copy_wait(int groups);
+void copy_show();
 void begin_copies(u32 thread);
 void check_no_copy_left();
 u8* dynamic_memory();
+
+// ---- warpgroups.cpp: products of panels, on their way until they are waited for
+
+void begin_warpgroups();                                // at the start of a block
+void wgmma(PanelProduct*, int line);
+void wgmma_begin(int line);
+void wgmma_commit(int line);
+void wgmma_wait(int groups, int line);
+void check_no_product_left();
 
 // ---- faults.cpp: what went wrong, said once
 

@@ -137,6 +137,7 @@ void thread_main() {
     begin_copies(now.thread);
     kernel(kernel_args);
     check_no_copy_left();
+    check_no_product_left();
     Thread& mine = threads[now.thread];
     mine.last_line = now.last_line;
     mine.doing = DONE;
@@ -167,6 +168,7 @@ void run_block() {
     waiting_count = done_count = 0;
     memset(done_lanes, 0, sizeof done_lanes);
     clear_warps();
+    begin_warpgroups();
     const u32 block = (now.block_idx.z * now.grid_dim.y + now.block_idx.y) * now.grid_dim.x + now.block_idx.x;
     first_identity = block * thread_count + 1;
     queue_all(FRESH);

@@ -36,8 +36,18 @@ struct Copy {
 struct Copies {
     Copy* list;
     u32 count, room, groups;
+    Copy* landed;               // in panels, and not yet shown to wgmma
+    u32 landed_count, landed_room;
 };
 Copies copies[MAX_THREADS];
+
+void append(Copy*& list, u32& count, u32& room, const Copy& copy) {
+    if (count == room) {
+        room = room ? 2 * room : 8;
+        list = static_cast<Copy*>(realloc(list, room * sizeof(Copy)));
+    }
+    list[count++] = copy;
+}
 
 template <class T> T* map(size_t count) {
     void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -112,7 +122,7 @@ void check_written(Region* region, const Cell& c, bool write, int line) {
     if (c.write_epoch != now.epoch || c.writer == now.thread) return;
     const u32 writer = writer_of(c);
     if (writer / 32 == now.warp && c.write_time < known(now.warp, now.thread & 31, writer & 31)) return;
-    report(line, {int(c.write_line), "written here"}, "race: %s of %s[%u], which %s writes with no barrier between", verb(write), region->name,
+    report(line, {int(c.write_line & ~SHOWN), "written here"}, "race: %s of %s[%u], which %s writes with no barrier between", verb(write), region->name,
            granule(region, &c), who(writer));
 }
 
@@ -180,7 +190,7 @@ void more_readers(Cell* cell, int line) {
 
 // ---- Asynchronous copies: pending from their issue until this thread waits for them
 
-void begin_copies(u32 thread) { copies[thread].count = copies[thread].groups = 0; }
+void begin_copies(u32 thread) { copies[thread].count = copies[thread].groups = copies[thread].landed_count = 0; }
 
 void copy_async(Region* region, i64 at, const void* from, int bytes, int size, int line) {
     if (at < 0 || at + size > region->bytes) outside_region(region, at, u32(size), line);
@@ -190,11 +200,7 @@ void copy_async(Region* region, i64 at, const void* from, int bytes, int size, i
         region->cells[k].read_line = PENDING | u32(line);
     }
     Copies& mine = copies[now.thread];
-    if (mine.count == mine.room) {
-        mine.room = mine.room ? 2 * mine.room : 8;
-        mine.list = static_cast<Copy*>(realloc(mine.list, mine.room * sizeof(Copy)));
-    }
-    mine.list[mine.count++] = {region, at, from, bytes, size, line, mine.groups};
+    append(mine.list, mine.count, mine.room, {region, at, from, bytes, size, line, mine.groups});
 }
 void copy_commit() { ++copies[now.thread].groups; }
 
@@ -215,8 +221,22 @@ void copy_wait(int groups) {
         }
         memcpy(copy.to->data + copy.at, copy.from, size_t(copy.bytes));
         memset(copy.to->data + copy.at + copy.bytes, 0, size_t(copy.size - copy.bytes));
+        if (copy.to->is_panel) append(mine.landed, mine.landed_count, mine.landed_room, copy);
     }
     mine.count = kept;
+}
+
+// What has landed, and was not written since by another.
+void copy_show() {
+    Copies& mine = copies[now.thread];
+    for (u32 i = 0; i < mine.landed_count; ++i) {
+        const Copy& copy = mine.landed[i];
+        for (i64 k = copy.at >> copy.to->shift; k < (copy.at + copy.size) >> copy.to->shift; ++k) {
+            Cell& c = copy.to->cells[k];
+            if (c.writer == now.thread && c.write_line == u32(copy.line)) c.write_line |= SHOWN;
+        }
+    }
+    mine.landed_count = 0;
 }
 
 void check_no_copy_left() {

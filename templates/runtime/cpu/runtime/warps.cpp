@@ -117,7 +117,7 @@ void collective(u32 mask, int kind, void* mine, Resolve* resolve, int line) {
     }
     wait();
 }
-void warp_barrier(u32 mask, int line) { collective(mask, 0, nullptr, nullptr, line); }
+void warp_barrier(u32 mask, int line) { collective(mask, WARP_BARRIER, nullptr, nullptr, line); }
 
 void leave_warp() {
     const Warp& warp = warps[now.warp];
