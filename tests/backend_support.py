@@ -32,9 +32,9 @@ def parameter(text: str) -> Param:
 
 
 def entries(text: str) -> tuple[Entry, ...]:
-    """The kernels of a text; one that takes regions of dynamic shared memory gets 1 KiB, of panels 48."""
+    """The kernels of a text; one that takes regions of dynamic shared memory gets 1 KiB, of panels 64."""
     found = re.findall(r"KERNEL\((\d+)\) (\w+)\((.*)\) \{", text)
-    shared = 48 << 10 if "PANEL_AT(" in text else 1024 if "SHARED_AT(" in text else 0
+    shared = 64 << 10 if "PANEL_AT(" in text else 1024 if "SHARED_AT(" in text else 0
     return tuple(
         Entry(name, int(threads), tuple(map(parameter, re.split(r", (?![^<]*>)", params))), shared)
         for threads, name, params in found

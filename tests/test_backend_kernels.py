@@ -106,6 +106,12 @@ def of_bytes() -> Case:
     return Case("gemm", "of_bytes", 1, [a, b, np.zeros((16, 8), np.int32)], [wanted.astype(np.int32)])
 
 
+def warpgroup() -> Case:
+    """Whole numbers, of which every order of products gives the same sum."""
+    a, b = (rng.integers(-5, 6, (64, 320)).astype(np.float16) for _ in range(2))
+    return Case("warpgroup", "warpgroup", 1, [a, b, np.zeros((64, 64), np.float32), 320], [a.astype(np.float32) @ b.T])
+
+
 def regions() -> Case:
     x = rng.integers(-99, 100, 256).astype(np.float64)
     wanted = x.reshape(4, 64).cumsum(1)[:, ::-1].astype(np.int16).ravel()
@@ -130,7 +136,7 @@ def scatter() -> Case:
 
 CASES = [
     blur(), block_exchange(), warp_exchange(), row_sum(), rotate(), odd_lanes(), walk(), chunked(), padded(), gemm(),
-    by_matrices(), of_bytes(), regions(), warp_scan(), scatter(),
+    by_matrices(), of_bytes(), warpgroup(), regions(), warp_scan(), scatter(),
 ]
 RUNS = [Run(order="ascending"), Run(order="descending"), Run(seed=1), Run(seed=2), Run(seed=3)]
 

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from layoutc.compare import expected
 from layoutc.diagnostics import LayoutcError
-from layoutc.module import Kernel, compile
+from layoutc.module import Kernel
+from layoutc.module import compile as compile_text
 from layoutc.plan.matrix.tiling import Panel
 from layoutc.plan.nodes import Target
 from layoutc.resolve.types import F16, I8, Type
 from layoutc.testing import assert_matches_numpy
 
 Array = NDArray[Any]
+OLDER = Target("sm_80")     # which has mma.sync, and no wgmma
 
 DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8, "u8": np.uint8}
 SUMS = {"f16": "f32", "bf16": "f32", "i8": "i32", "u8": "i32"}
@@ -33,6 +35,12 @@ def values(seed: int, shape: tuple[int, ...], type: str) -> Array:
         info = np.iinfo(DTYPES[type])
         return random.integers(info.min, info.max + 1, shape).astype(DTYPES[type])
     return random.standard_normal(shape).astype(DTYPES[type])
+
+
+def compile(text: str, name: str = "f", target: Target = OLDER) -> Kernel:
+    """A kernel of a text, planned for a target."""
+    kernel = compile_text(text)[name]
+    return Kernel(kernel.program, kernel.meaning, target)
 
 
 def strategy_of(kernel: Kernel) -> str:
@@ -54,7 +62,7 @@ def product_text(type: str, a: str, b: str, schedule: str = "") -> str:
     ("f16", "ik", "kj"), ("f16", "ki", "kj"), ("f16", "ki", "jk"), ("bf16", "ik", "jk"), ("i8", "ik", "jk")])
 def test_matrix_products(type: str, a: str, b: str, device: str) -> None:
     """Either factor may lie along the sum or along the outputs; ragged in all three."""
-    kernel = compile(product_text(type, a, b)).f
+    kernel = compile(product_text(type, a, b))
     assert strategy_of(kernel) == "mma"
     for m, k, n in [*SHAPES, (5, 24, 9)] if (a, b) == ("ik", "jk") else SHAPES:
         extents = {"i": m, "j": n, "k": k}
@@ -72,7 +80,7 @@ def test_sums_in_lets_under_other_names(device: str) -> None:
         let twice[p, q] = 2.0 * s[q, p]
         c[i, j] = s[j, i] + 1.0
         d[i, j] = twice[i, j]
-    }""").f
+    }""")
     assert strategy_of(kernel) == "mma"
     random = np.random.default_rng(0)
     a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((37, 50), (29, 50)))
@@ -86,7 +94,7 @@ def test_bytes_of_both_signs(device: str) -> None:
     """Products are exact, and sums wrap."""
     kernel = compile(
         "kernel f(a: u8[M, K], b: i8[N, K]) -> (c: i32[M, N], d: i32[M, N]) {"
-        " let s[i, j] = sum(k) i32(a[i, k]) * i32(b[j, k])  c[i, j] = s[i, j]  d[i, j] = s[i, j] * 65536 + i32(j) }").f
+        " let s[i, j] = sum(k) i32(a[i, k]) * i32(b[j, k])  c[i, j] = s[i, j]  d[i, j] = s[i, j] * 65536 + i32(j) }")
     assert strategy_of(kernel) == "mma"
     a, b = values(1, (20, 48), "u8"), values(2, (33, 48), "i8")
     c, d = kernel(a, b, device=device)
@@ -98,7 +106,7 @@ def test_bytes_of_both_signs(device: str) -> None:
 def test_batches_and_groups_are_one_a_block(device: str) -> None:
     kernel = compile(
         "kernel f(a: f16[B, G, M, K], b: f16[B, G, K, N], p: f32[N]) -> (c: f16[B, G, M, N]) {"
-        " c[n, g, i, j] = f16(max(p[j] + f32(n) + sum(k) f32(a[n, g, i, k]) * f32(b[n, g, k, j]), 0)) }").f
+        " c[n, g, i, j] = f16(max(p[j] + f32(n) + sum(k) f32(a[n, g, i, k]) * f32(b[n, g, k, j]), 0)) }")
     assert kernel.plan.passes[0].tile == (1, 1, 128, 128)
     a, b = values(1, (2, 3, 9, 24), "f16"), values(2, (2, 3, 24, 16), "f16")
     assert_matches_numpy(kernel, a, b, np.arange(16, dtype=np.float32), device=device)
@@ -106,7 +114,7 @@ def test_batches_and_groups_are_one_a_block(device: str) -> None:
 
 def test_what_is_not_finite(device: str) -> None:
     """Rows and columns that are made up past the last one, and zeros past the last product, are never seen."""
-    kernel = compile(product_text("f16", "ik", "jk")).f
+    kernel = compile(product_text("f16", "ik", "jk"))
     a, b = values(1, (17, 24), "f16"), values(2, (20, 24), "f16")
     a[16, 3], a[4, 5], b[19, 7], a[2, 23] = np.inf, np.nan, -np.inf, 65504
     assert_matches_numpy(kernel, a, b, device=device)
@@ -115,7 +123,7 @@ def test_what_is_not_finite(device: str) -> None:
 @pytest.mark.parametrize("type", ["f16", "i8"])
 def test_rows_that_no_vector_reads(type: str, device: str) -> None:
     """Views with odd strides, reversed, transposed or unaligned are made as they come, chosen or insisted on."""
-    kernel = compile(product_text(type, "ik", "jk", "schedule f as cores { mma }")).f
+    kernel = compile(product_text(type, "ik", "jk", "schedule f as cores { mma }"))
     a, b = values(1, (40, 60), type), values(2, (36, 60), type)
     views = [(a[:, 1:32], b[:, 3:34]), (a[::-1, ::2], b[:, ::-2]), (a[:30, :40].T, b[:, :30]), (a[:, :4], b[:, 8:12])]
     for (left, right), schedule in [(views[0], None), *((v, "cores") for v in views)]:
@@ -145,7 +153,7 @@ def tensor_core_sum(terms: Array, at_once: int) -> float:
 @pytest.mark.parametrize("at_once", [8, 16])
 def test_the_bound_holds_what_tensor_cores_add(at_once: int) -> None:
     """Terms of one sign lose most: every cut is towards zero."""
-    kernel = compile(product_text("f16", "ik", "jk")).f
+    kernel = compile(product_text("f16", "ik", "jk"))
     for seed, k in enumerate((8, 40, 500)):
         a, b = np.abs(values(seed, (6, k), "f16")), np.abs(values(seed + 9, (5, k), "f16"))
         a[0] *= np.where(np.arange(k) % 2, -1, 1)
@@ -159,16 +167,17 @@ def test_the_bound_holds_what_tensor_cores_add(at_once: int) -> None:
 # ---- convolution layers
 
 
-def layer(type: str, height: str, width: str, edge: str, at: str, schedule: str = "") -> Kernel:
+def layer(
+    type: str, height: str, width: str, edge: str, at: str, schedule: str = "", target: Target = OLDER
+) -> Kernel:
     """Channels last; ``at`` are the subscripts of rows and columns, with u and v in 0..3."""
     wide = SUMS[type]
-    made: Kernel = compile(f"""
+    return compile(f"""
     kernel layer(x: {type}[N, H, W, C], w: {type}[M, 3, 3, C], b: {wide}[M]) -> (y: {wide}[N, {height}, {width}, M]) {{
         {edge}
         y[n, i, j, m] = b[m] + sum(u, v, c) {wide}(w[m, u, v, c]) * {wide}(x[n, {at}, c])
     }}
-    {schedule}""").layer
-    return made
+    {schedule}""", "layer", target)
 
 
 ZERO = "edge x[1] = constant(0)  edge x[2] = constant(0)"
@@ -198,7 +207,7 @@ def test_rows_and_columns_in_any_order(device: str) -> None:
     """Columns that run on over several indices are stored one by one: neighbours may lie on two lines."""
     kernel = compile(
         "kernel f(a: f16[M, K], x: f16[N, J, K]) -> (y: f16[N, M, J]) {"
-        " y[n, m, j] = f16(sum(k) f32(a[m, k]) * f32(x[n, j, k])) }").f
+        " y[n, m, j] = f16(sum(k) f32(a[m, k]) * f32(x[n, j, k])) }")
     assert kernel.plan.passes[0].groups == (("n", "j"), ("m",))
     for n, m, j, k in [(3, 10, 5, 16), (4, 6, 2, 32), (2, 4, 1, 8)]:
         assert_matches_numpy(kernel, values(1, (m, k), "f16"), values(2, (n, j, k), "f16"), device=device)
@@ -249,7 +258,7 @@ PRODUCT = product_text("f16", "ik", "jk")
 ])
 def test_what_a_schedule_cannot_have(text: str, slug: str, why: str) -> None:
     with pytest.raises(LayoutcError) as caught:
-        assert compile(text).f.plan
+        assert compile(text).plan
     assert caught.value.diagnostics[0].slug == slug
     assert why in str(caught.value)
 
@@ -272,13 +281,13 @@ def test_what_a_schedule_cannot_have(text: str, slug: str, why: str) -> None:
      " c[i, j] = sum(k in 0..K) f32(a[i, k]) * f32(b[j, k]) }", "past the end of `b`"),
 ])
 def test_what_is_made_otherwise(text: str, why: str) -> None:
-    one = compile(text).f.plan.passes[0]
+    one = compile(text).plan.passes[0]
     assert one.strategy != "mma"
     assert why in next(r.why for r in one.rejected if r.strategy == "mma")
 
 
 def test_targets_without_tensor_cores_make_it_otherwise() -> None:
-    kernel = compile(PRODUCT).f
+    kernel = compile(PRODUCT)
     old = Kernel(kernel.program, kernel.meaning, Target("sm_75"))
     assert (strategy_of(kernel), strategy_of(old)) == ("mma", "contraction")
 

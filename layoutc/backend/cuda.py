@@ -19,6 +19,7 @@ from layoutc.cache import cached, key_of
 from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
 
 OPTIONS = ("-std=c++17", "--fmad=false")
+SPECIFIC = {"sm_90": "sm_90a"}      # architectures whose own instructions (wgmma) must be asked for
 OLDEST = 75                 # the oldest architecture that layoutc speaks of, as in sm_75
 STATIC_SHARED_LIMIT = 48 << 10
 HOW = "install layoutc with the extra cuda12 or cuda13, whichever the driver speaks"
@@ -157,7 +158,7 @@ def load_cuda(source: CudaSource) -> CudaModule:
     number = int(cupy.cuda.Device().compute_capability)
     arch = f"sm_{number}" if number in supported() else f"compute_{max(n for n in supported() if n < number)}"
     version = str(_nvrtc().getVersion())
-    key = key_of([device_text(source.name, source.text), *OPTIONS, arch, version])
+    key = key_of([device_text(source.name, source.text), *OPTIONS, SPECIFIC.get(arch, arch), version])
 
     def build(target: Path) -> None:
         target.write_bytes(compile_cubin(source, arch) if arch[0] == "s" else compile_ptx(source, arch)[0].encode())
@@ -231,7 +232,7 @@ def _compile(source: CudaSource, arch: str, take: str) -> tuple[bytes, str]:
     nvrtc = _nvrtc()
     program = nvrtc.createProgram(device_text(source.name, source.text), source.name, (), ())
     try:
-        nvrtc.compileProgram(program, [f"-arch={arch}", *OPTIONS])
+        nvrtc.compileProgram(program, [f"-arch={SPECIFIC.get(arch, arch)}", *OPTIONS])
         return getattr(nvrtc, take)(program), nvrtc.getProgramLog(program)
     except nvrtc.NVRTCError:
         raise BuildError(source.name, nvrtc.getProgramLog(program)) from None

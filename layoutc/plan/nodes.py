@@ -14,6 +14,7 @@ from layoutc.resolve.program import Kernel, Schedule
 from layoutc.resolve.types import Type
 
 ASYNCHRONOUS_FROM = 80      # compute capability, in tenths
+WARPGROUPS_AT = 90
 ASKED = ((75, 64), (80, 163), (86, 99), (87, 163), (89, 99), (90, 227), (120, 99))      # and kilobytes from there on
 THROUGH = "×"               # between the names of indices that are counted through as one, the last fastest
 
@@ -52,6 +53,11 @@ class Target:
     def has_tensor_cores(self) -> bool:
         """Whether it has the matrix instructions of compute capability 8.0."""
         return self.has_asynchronous_copies
+
+    @property
+    def has_warpgroup_products(self) -> bool:
+        """Whether four warps multiply from shared memory together: compute capability 9.0 has ``wgmma``, no other."""
+        return self.capability == WARPGROUPS_AT
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,16 @@ class SharedAt:
 
 
 @dataclass(frozen=True, slots=True)
+class PanelAt:
+    """The same in lines of 128 bytes whose 16-byte vectors change places by the line's number: for warpgroups."""
+
+    type: str
+    name: str
+    offset: int                     # in bytes, a multiple of 1024
+    extents: tuple[int | str, ...]  # their product is the element count
+
+
+@dataclass(frozen=True, slots=True)
 class Assign:
     """``target = value``."""
 
@@ -126,6 +136,7 @@ class Turns:
 class Routine:
     """Statements under a name, for one number at a time."""
 
+    type: str
     name: str
     parameter: str
     body: Steps
@@ -268,8 +279,8 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | SharedAt | Table | Assign | Do | Barrier | WarpBarrier | Loop | Turns
-    | Routine | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
+    Let | Variable | Registers | Shared | SharedAt | PanelAt | Table | Assign | Do | Barrier | WarpBarrier | Loop
+    | Turns | Routine | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
     | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]

@@ -61,12 +61,12 @@ class Multiplication:
             self.lowering.emit(*operand.remember(self._coordinates(side, Name(line, 0)), line))
             if len(side) > 1:
                 self.frame.names.release(line)
-        down, across = self._warp_places()
+        self._emit_places()
         count = self.tiling.rows * self.tiling.columns // self.tiling.threads
         zero = Assign(Element(self.sums, Name("item")), Literal(0, self.product.sum.type))
         emit(Registers(self.type, self.sums, count), Loop(True, "int", "item", Int(0), Int(count), (zero,)), Blank())
         self._emit_chunks()
-        self._emit_outputs(down, across)
+        self._emit_outputs()
 
     # ---- shared memory, the block's tile
 
@@ -117,7 +117,7 @@ class Multiplication:
             out.append(Let("Index", self.frame.spelled[index], here))
         return tuple(reversed(out))
 
-    def _warp_places(self) -> tuple[Expr, Expr]:
+    def _emit_places(self) -> None:
         """The warp's first row and column in the tile; what a lane names of its fragments."""
         emit, names = self.lowering.emit, self.frame.names
         thread = Name("thread", 0, self.tiling.threads - 1)
@@ -130,18 +130,14 @@ class Multiplication:
             places.append(Name(name, 0, (count - 1) * size))
         for operand, first in ((self.rows, places[0]), (self.columns, places[1])):
             emit(*operand.lanes(Name("lane", 0, 31), first))
-        return places[0], places[1]
 
     # ---- chunks
 
     def _emit_chunks(self) -> None:
         """One turn: a chunk sets out, and that which set out some turns before is multiplied."""
-        frame, tiling = self.frame, self.tiling
-        counts = {c.index: self._named(f"chunks_of_{frame.spelled[c.index]}", c.count(frame.extents))
-                  for c in frame.choice.chunks}
-        chunks = self._named("chunks", multiplied(counts.values()))
-        ahead = tiling.buffers - 1
-        chunk = Name(frame.names.take("chunk"), 0)
+        counts, chunks = self._count_chunks()
+        ahead = self.tiling.buffers - 1
+        chunk = Name(self.frame.names.take("chunk"), 0)
         waits = any(o.vector > 1 for o in (self.rows, self.columns))
         with self.lowering.block() as body:
             if waits:
@@ -151,6 +147,13 @@ class Multiplication:
                 self.lowering.emit(Do(Function("copy_async_commit", ())))
             self.lowering.emit(When(compare(">=", chunk, Int(ahead)), self._multiply(chunk)))
         self.lowering.emit(Loop(False, "Index", str(chunk), Int(0), chunks + ahead, tuple(body)), Blank())
+
+    def _count_chunks(self) -> tuple[dict[str, Expr], Expr]:
+        """Of every index of the sum, and in all."""
+        frame = self.frame
+        counts = {c.index: self._named(f"chunks_of_{frame.spelled[c.index]}", c.count(frame.extents))
+                  for c in frame.choice.chunks}
+        return counts, self._named("chunks", multiplied(counts.values()))
 
     def _begin(self, chunk: Expr, counts: Mapping[str, Expr]) -> Steps:
         """Which values the sum's indices have, and the copies."""
@@ -198,7 +201,7 @@ class Multiplication:
 
     # ---- outputs
 
-    def _emit_outputs(self, down: Expr, across: Expr) -> None:
+    def _emit_outputs(self) -> None:
         """Every lane's outputs, two neighbours at a time: where they lie is the accumulator's layout."""
         names, tiling, product = self.frame.names, self.tiling, self.product
         rows, columns = tiling.warp[0] // 8, tiling.warp[1] // 8

@@ -14,7 +14,7 @@ from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.matrix.product import DEPTHS, Factor
 from layoutc.plan.matrix.tiling import FRAGMENT, VECTOR_BYTES, Panel, Tiling
 from layoutc.plan.nodes import Signature
-from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, SharedAt, Step, Steps, When
+from layoutc.plan.steps import Assign, Do, Let, Loop, PanelAt, Registers, SharedAt, Step, Steps, When
 from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, c_type, store
 from layoutc.resolve.program import Kernel
 
@@ -79,7 +79,8 @@ class Operand:
         """The declaration of the buffers at an offset in bytes, and the bytes that they take."""
         count = (self.tiling.buffers, self.panel.lines, self.panel.length)
         bytes = self.tiling.buffers * self.panel.elements * self.factor.type.bytes
-        return SharedAt(c_type(self.factor.type), self.array, offset, count), bytes
+        declared = PanelAt if self.tiling.together else SharedAt
+        return declared(c_type(self.factor.type), self.array, offset, count), bytes
 
     # ---- what each line has to itself
 

@@ -29,6 +29,7 @@ class Tiling:
     warps: tuple[int, int]
     depth: int              # elements of the sum in a chunk
     buffers: int
+    together: bool = False  # four warps below each other multiply as one, from panels
 
     @property
     def threads(self) -> int:

@@ -17,13 +17,15 @@ from layoutc.plan.strategies.staged import Staged
 from layoutc.plan.strategies.streamed import Streamed
 from layoutc.plan.strategies.tile import Tile
 from layoutc.plan.strategies.turned import Turned
+from layoutc.plan.strategies.wgmma import Wgmma
 from layoutc.plan.strategies.window import Window
 from layoutc.plan.work import Work
 
 Strategy = (
-    Tile | Fused | Streamed | Window | Planes | Staged | Turned | Rows | Columns | Contraction | Product | Mma)
+    Tile | Fused | Streamed | Window | Planes | Staged | Turned | Rows | Columns | Contraction | Product | Mma
+    | Wgmma)
 STRATEGIES: tuple[type[Strategy], ...] = (
-    Tile, Window, Planes, Staged, Turned, Rows, Columns, Contraction, Product, Mma)
+    Tile, Window, Planes, Staged, Turned, Rows, Columns, Contraction, Product, Mma, Wgmma)
 FUSING: tuple[type[Strategy], ...] = (Fused, Streamed)      # that make several steps a launch
 MARCHING: tuple[type[Strategy], ...] = (Planes, Window)
 
@@ -62,5 +64,5 @@ def _allowed(work: Work) -> tuple[type[Strategy], ...]:
     if work.schedule.fuse > 1:
         return FUSING
     if work.schedule.mma:
-        return (Mma,)
+        return (Mma, Wgmma)
     return MARCHING if work.schedule.march in work.indices else STRATEGIES

@@ -9,32 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Self
 
-from layoutc.index import Int
 from layoutc.integers import next_power_of_two
 from layoutc.layout import Layout, composition, mma_a, mma_b, mma_c
-from layoutc.plan.cost import cost_of
 from layoutc.plan.head import plain
-from layoutc.plan.kernel.frame import Choice, Frame
+from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.machine import WARP
+from layoutc.plan.matrix.blocks import choice_of, cost
 from layoutc.plan.matrix.emit import Multiplication
 from layoutc.plan.matrix.operand import vector_of
 from layoutc.plan.matrix.product import DEPTHS, LEAST_SIDE, NoProductError, Product, product_of
 from layoutc.plan.matrix.tiling import BUFFERS, FRAGMENT, MOST_SUMS, ROW_BYTES, Tiling, arranged, shared_bytes
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal, Storage
-from layoutc.plan.ownership import Ownership, by_layout
+from layoutc.plan.nodes import Refusal
+from layoutc.plan.ownership import by_layout
 from layoutc.plan.products.sides import counted_through
-from layoutc.plan.reads.footprints import footprints
 from layoutc.plan.refusal import refusal
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule
 
 MOST_SIDE = 128                     # rows and columns of a block
 MOST_SHARED = 99 << 10              # bytes that every target with these instructions gives a block
-SHARED_SPEED = 8                    # bytes that come from shared memory while memory gives one
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +72,13 @@ class Mma:
         if not told.mma and min(outputs) < LEAST_SIDE:
             raise NoProductError("the outputs are too few for factors to serve many of them")
         tiling = _tiling(product, told, outputs)
-        return cls(work, product, tiling, _cost(work, product, tiling, outputs))
+        return cls(work, product, tiling, cost(work, product, tiling, outputs, tiling.warp, BUFFERS - 1))
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
         work, product, tiling = self.work, self.product, self.tiling
-        frame = Frame(work.kernel, self._choice(), work.signature, names.copy(), entry)
+        owner = by_layout((tiling.rows, tiling.columns), accumulators(tiling, product))
+        frame = Frame(work.kernel, choice_of(work, product, tiling, owner), work.signature, names.copy(), entry)
         multiplication = Multiplication(frame, product, tiling)
         with frame.lowering.block() as body:
             multiplication.emit()
@@ -89,23 +86,6 @@ class Mma:
         one = counted_through(frame.record(), (product.rows.side, product.columns.side))
         one = replace(one, dynamic_bytes=frame.shared_bytes, notes=self._notes(multiplication))
         return Made((one,), (replace(frame.function(body), resident=tiling.resident),))
-
-    def _choice(self) -> Choice:
-        work, product, tiling = self.work, self.product, self.tiling
-        last = {product.rows.side[-1]: tiling.rows, product.columns.side[-1]: tiling.columns}
-        tile = tuple(last.get(i, 1) for i in work.indices)
-        chunks = (replace(product.depth, size=tiling.depth), *product.taps)     # taps read much the same lines
-        found = footprints(work.kernel, work.equations, chunked=tuple(c.index for c in chunks))
-        return Choice(work.equations, tile, _owner(work, product, tiling), self._storage(), tuple(found.values()),
-                      chunks=chunks, asynchronous=True)
-
-    def _storage(self) -> tuple[Storage, ...]:
-        """A chunk of either factor, in all its buffers."""
-        tiling, made = self.tiling, []
-        for factor, count in ((self.product.rows, tiling.rows), (self.product.columns, tiling.columns)):
-            extents = (count, tiling.depth) if factor.by_depth else (tiling.depth, count)
-            made.append(Storage(factor.tensor.name, "shared", factor.type, extents, copies=tiling.buffers))
-        return tuple(made)
 
     def _notes(self, made: Multiplication) -> tuple[str, ...]:
         """Who multiplies what, and the layouts by which it is stored and held."""
@@ -168,14 +148,6 @@ def _listed(indices: Iterable[str]) -> str:
     return ", ".join(f"`{i}`" for i in indices)
 
 
-def _owner(work: Work, product: Product, tiling: Tiling) -> Ownership:
-    """Accumulators of ``mma.sync`` side by side in a warp's outputs, warps side by side in the tile."""
-    names = (product.rows.side[-1], product.columns.side[-1])
-    owner = by_layout((tiling.rows, tiling.columns), accumulators(tiling, product))
-    at = dict(zip(names, owner.places, strict=True))
-    return replace(owner, places=tuple(at.get(i, Int(0)) for i in work.indices))
-
-
 def accumulators(tiling: Tiling, product: Product) -> Layout:
     """(thread, item) -> place in the block's tile, row-major."""
     rows, columns = tiling.warp
@@ -187,18 +159,3 @@ def accumulators(tiling: Tiling, product: Product) -> Layout:
     return Layout.of([Layout.of(threads) if len(threads) > 1 else threads[0],
                       Layout.of(items) if len(items) > 1 else items[0]])
 
-
-def _cost(work: Work, product: Product, tiling: Tiling, outputs: list[int]) -> float:
-    """Every chunk from memory, and what a warp takes from them; ragged ends are multiplied as zeros."""
-    shared = {}
-    for factor, block, warp in ((product.rows, tiling.columns, tiling.warp[1]),
-                                (product.columns, tiling.rows, tiling.warp[0])):
-        shared[factor.tensor.name] = factor.type.bytes * (1 / block + 1 / warp / SHARED_SPEED)
-    down, across = -(-outputs[0] // tiling.rows), -(-outputs[1] // tiling.columns)
-    padded = down * tiling.rows * across * tiling.columns / max(prod(outputs), 1)
-    ends = product.depth.range
-    if ends is not None and ends[1] > ends[0]:
-        padded *= -(-(ends[1] - ends[0]) // tiling.depth) * tiling.depth / (ends[1] - ends[0])
-    vectors = (tiling.rows + tiling.columns) * tiling.depth * product.rows.type.bytes // 16
-    on_their_way = down * across * work.outputs_along(*product.batch) * vectors * (BUFFERS - 1)
-    return cost_of(work.kernel, work.equations, product.columns.side[-1], on_their_way, shared) * padded

@@ -159,7 +159,7 @@ def _peeled(walk: Walk, row: Name, body: list[Step]) -> None:
     take = (Do(Function(turn, (row,))),)
     name, steps, last = str(row), shape.steps, shape.steps - shape.delay
     frame.lowering.emit(
-        Routine(turn, name, tuple(body)),
+        Routine("int", turn, name, tuple(body)),
         Either(INTERIOR, (
             Loop(True, "int", name, Int(0), Int(shape.delay), take),
             Turns(str(shape.knobs.turns or 1), "int", name, Int(shape.delay), Int(last), take),

@@ -15,7 +15,7 @@ template <class T> LC_INLINE T item_at(const u8* panel, u32 line, u32 k) {
 template <class A, class B, class S> void multiply(void** sums, const u8* rows, const u8* columns, u32 count, u32 warp) {
     const u32 depth = 32 / sizeof(A);
     typedef decltype(factor_of(S())) Wide;
-    Wide a[16][depth], b[256][depth];
+    static Wide a[16][depth], b[256][depth];        // a thread has little stack, and one runs at a time
     for (u32 k = 0; k < depth; ++k) {
         for (u32 i = 0; i < 16; ++i) a[i][k] = factor_of(S(item_at<A>(rows, warp * 16 + i, k)));
         for (u32 j = 0; j < count * 2; ++j) b[j][k] = factor_of(S(item_at<B>(columns, j, k)));

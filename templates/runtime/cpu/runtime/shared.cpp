@@ -226,14 +226,16 @@ void copy_wait(int groups) {
     mine.count = kept;
 }
 
-// What has landed, and was not written since by another.
+// What has landed, and was not written since: as if it were written now, so that others read it after a barrier.
 void copy_show() {
     Copies& mine = copies[now.thread];
     for (u32 i = 0; i < mine.landed_count; ++i) {
         const Copy& copy = mine.landed[i];
         for (i64 k = copy.at >> copy.to->shift; k < (copy.at + copy.size) >> copy.to->shift; ++k) {
             Cell& c = copy.to->cells[k];
-            if (c.writer == now.thread && c.write_line == u32(copy.line)) c.write_line |= SHOWN;
+            if (c.writer != now.thread || c.write_line != u32(copy.line)) continue;
+            note_write(now, copy.to, c, copy.line);
+            c.write_line |= SHOWN;
         }
     }
     mine.landed_count = 0;
