@@ -120,6 +120,13 @@ KERNELS = {
         }
         schedule cores { mma  tile (j: 32, m: 16) }
     """,
+    "panels": """
+        kernel panels(x: f16[N, W, 72], w: f16[M, 2, 72]) -> (y: f32[N, W, M]) {
+            edge x[1] = constant(0)
+            y[n, j, m] = sum(v, c) f32(w[m, v, c]) * f32(x[n, j + v - 1, c])
+        }
+        schedule panels { mma  tile (j: 64, m: 64, c: 64) }
+    """,
     "fused": """
         kernel fused(u: i32[H, W], c: i32[H, W]) -> (v: i32[H, W]) {
             edge u[0] = (constant(5), mirror)
@@ -302,6 +309,12 @@ MUTANTS = [Mutant(*words) for words in (
     ("cores", "vectors permuted otherwise than read", "(line / 4 % 2)) * 16),\n                    x",
      "(line % 2)) * 16),\n  x"),
     ("cores", "columns past the last are read", "tile_columns + line < M ? 16 : 0", "16"),
+    ("panels", "copies not shown", "copy_async_show();", ""),
+    ("panels", "chunk read before it came", "copy_async_wait<0>", "copy_async_wait<1>"),
+    ("panels", "sums stored before they are there", "wgmma_end<32>(sums);", ""),
+    ("panels", "one buffer too few", "chunk % 3", "chunk % 2"),
+    ("panels", "vectors lie otherwise than they are read", "^ (line % 8)", "^ (line / 2 % 8)"),
+    ("panels", "the last chunk lost", "chunk < 4; ++chunk", "chunk < 3; ++chunk"),
     ("cores", "rows past the last are read", "minimum(tile_rows + thread / 2 + turn * 32, rows - 1)",
      "tile_rows + thread / 2 + turn * 32"),
     ("cores", "pair stored past the row", "first + 1 < M", "first < M"),

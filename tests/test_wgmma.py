@@ -101,6 +101,12 @@ def test_unfinished_sums_are_poison() -> None:
     assert np.isnan(c).all()
 
 
+def test_without_checks_too() -> None:
+    source, case = kernels("warpgroup"), warpgroup()
+    load_cpu(source, checked=False).launch("warpgroup", 1, case.args)
+    np.testing.assert_array_equal(case.args[2], case.wanted[0])
+
+
 # ---- the compiler
 
 
