@@ -1,4 +1,7 @@
-"""The edge rules, one class each: what index is read for one outside, or what value stands there."""
+"""The edge rules, one class each: what index is read for one outside, or what value stands there.
+
+``divides``: whether a fold takes a division by the extent, which needs many registers.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ class Constant:
     """``v v v a b c d v v v``: the element is not read, a value stands for it."""
 
     name: ClassVar[str] = "constant"
+    divides: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class Nearest:
     """``a a a a b c d d d d``."""
 
     name: ClassVar[str] = "nearest"
+    divides: ClassVar[bool] = False
 
     def fold(self, i: Expr, n: Expr) -> Expr:
         """The index inside 0..n-1 that is read for any i."""
@@ -31,6 +36,7 @@ class Reflect:
     """``c b a a b c d d c b``: period 2n."""
 
     name: ClassVar[str] = "reflect"
+    divides: ClassVar[bool] = True
 
     def fold(self, i: Expr, n: Expr) -> Expr:
         """The index inside 0..n-1 that is read for any i."""
@@ -42,6 +48,7 @@ class Mirror:
     """``d c b a b c d c b a``: period 2n - 2, and 0 for n = 1."""
 
     name: ClassVar[str] = "mirror"
+    divides: ClassVar[bool] = True
 
     def fold(self, i: Expr, n: Expr) -> Expr:
         """The index inside 0..n-1 that is read for any i."""
@@ -53,6 +60,7 @@ class Wrap:
     """``b c d a b c d a b c``: period n."""
 
     name: ClassVar[str] = "wrap"
+    divides: ClassVar[bool] = True
 
     def fold(self, i: Expr, n: Expr) -> Expr:
         """The index inside 0..n-1 that is read for any i."""

@@ -30,12 +30,17 @@ from layoutc.resolve.program import Stage
 from layoutc.resolve.types import compute_type
 
 
-def fill_shared(frame: Frame, shared: Sequence[Storage], boxes: Mapping[str, InBox]) -> None:
-    """Shared boxes of tensors, then of lets in order; a barrier wherever one reads another."""
+def fill_shared(
+    frame: Frame, shared: Sequence[Storage], boxes: Mapping[str, InBox], *, everywhere: bool = False
+) -> None:
+    """Shared boxes of tensors, then of lets in order; a barrier wherever one reads another.
+
+    With ``everywhere`` elements of tensors that no valid output needs are 0.
+    """
     lets = {s.name: s for s in frame.kernel.stages}
     tensors = [s for s in shared if s.tensor not in lets]
     for s in tensors:
-        fill_tensor(frame, s, boxes[s.tensor])
+        fill_tensor(frame, s, boxes[s.tensor], everywhere=everywhere)
     for s in tensors:
         frame.lowering.places[s.tensor] = boxes[s.tensor]
     if tensors:
@@ -109,10 +114,10 @@ def _declare(frame: Frame, s: Storage, is_let: bool) -> InBox:
                  partial=s.halo_global)
 
 
-def fill_tensor(frame: Frame, s: Storage, box: InBox) -> None:
+def fill_tensor(frame: Frame, s: Storage, box: InBox, *, everywhere: bool = False) -> None:
     """A shared box by the threads of the block in rounds, or as a layout deals it out."""
     vector = vector_into(frame, s)
-    at, steps = loads_of(frame, s, box, lambda at: Destination(box.array, at * vector))
+    at, steps = loads_of(frame, s, box, lambda at: Destination(box.array, at * vector), everywhere=everywhere)
     if s.tensor in frame.loads:
         frame.lowering.emit(dealt(frame.loads[s.tensor], at, steps))
         frame.names.release(at)

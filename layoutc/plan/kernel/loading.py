@@ -88,7 +88,7 @@ def walk(frame: Frame, s: Storage, box: InBox, vector: int = 1) -> tuple[str, tu
 
 
 def loads_of(
-    frame: Frame, s: Storage, box: InBox, destination: Callable[[Expr], Destination]
+    frame: Frame, s: Storage, box: InBox, destination: Callable[[Expr], Destination], *, everywhere: bool = False
 ) -> tuple[str, list[Step]]:
     """A variable that counts a box's vectors, and the steps that bring one of them to its destination."""
     vector = vector_into(frame, s)
@@ -97,7 +97,7 @@ def loads_of(
     with frame.lowering.block() as steps:
         frame.lowering.emit(*body)
         if vector == 1:
-            copy_one(frame, s, to, subscripts)
+            copy_one(frame, s, to, subscripts, everywhere=everywhere)
         else:
             _copy_vector(frame, s, to, subscripts, vector)
     return at, steps

@@ -19,7 +19,7 @@ from layoutc.resolve.types import compute_type
 ROWS = 8                # of a thread, whose text is written out
 SHORT = 4               # rows of a window that a walk takes at once
 WARPS = (8, 4)          # of a block, one above the other
-MOST_SHARED = 48 * 1024     # bytes of a block whose arrays need no asking
+MOST_SHARED = 56 * 1024     # bytes of a block, of which four fit a multiprocessor
 LONGEST_TEXT = 4000     # operations of a walk that is written out
 
 
@@ -42,7 +42,7 @@ class Staged(Walked[Shape]):
             problem = _problem(work, made)
             if problem:
                 return problem
-            if bytes_of_block(made) <= min(MOST_SHARED, work.target.shared_bytes):
+            if bytes_of_block(made) <= min(MOST_SHARED, work.target.asked_bytes):
                 return made
         return why
 

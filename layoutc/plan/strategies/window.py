@@ -25,6 +25,8 @@ THREADS = 128
 LONGEST_TEXT = 4000         # operations of a walk that is written out: what the instruction cache holds
 LONG_TEXT = 2500            # from which only the first and last turns are written out
 LONGEST_ROW = 4000
+SHORT_ROW = 256             # operations of a row, two of which are written out together
+WORD = 4                    # bytes: of what is narrower memory moves more in the time of an operation
 MIDDLE = 4                  # outputs side by side
 BUSY = 40                   # operations an output, from which arithmetic must hide more of the rows' way
 ARITHMETIC = 150            # operations an output, from which arithmetic is all that counts
@@ -85,13 +87,17 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
         ahead, across = _ahead(columns, delay), THREADS
     if an_output >= BUSY and delay <= 2:
         rows, ahead = 8, 2
+    width = max(b.type.bytes for b in least.bands)
+    if sums and width < WORD and BUSY * width <= an_output * WORD < ARITHMETIC * WORD:
+        return Knobs(columns, 64, THREADS, turns=2 if an_output * columns <= SHORT_ROW else 1, prefetch=2)
     text = an_output * columns * (rows + delay)
     if sums and delay <= rows and LONG_TEXT < text <= LONGEST_TEXT:
         return Knobs(columns, 32, THREADS, turns=2, peeled=True, prefetch=2)
     if delay <= rows and text <= LONGEST_TEXT:
         return Knobs(columns, rows, across, ahead=ahead)
     if an_output >= ARITHMETIC:
-        return Knobs(columns, 256 if sums else 128, THREADS, ahead=1, turns=1)
+        in_lines = any(w.where == "shared" for w in least.weights)     # which leave room for few rows
+        return Knobs(columns, 256 if sums else 128, THREADS, ahead=0 if sums and in_lines else 1, turns=1)
     whole = any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands)
     if whole and an_output < BUSY + BUSY:
         return Knobs(columns, 64, WARP, 4, ring=2, turns=5)

@@ -7,6 +7,8 @@ windows waits in registers, so that many warps are there to hide the rows' way.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.boxes import fill_registers
 from layoutc.plan.machine import SECTOR, WARP
@@ -21,6 +23,7 @@ from layoutc.plan.steps import (
     Note,
     Registers,
     Shared,
+    SharedAt,
     Step,
     Strided,
     Turns,
@@ -70,7 +73,8 @@ def write_staged(work: Work, shape: Shape, names: Names, entry: str) -> Made:
         frame.lowering.emit(WarpBarrier(""), *staged.make_rows(), Barrier(), Blank())
         staged.walk_down()
     made = with_staged(frame.record(), work.kernel, work.equations, shape)
-    return Made((made,), (frame.function(body),))
+    asked = frame.shared_bytes if staged.asks else 0
+    return Made((replace(made, dynamic_bytes=asked),), (frame.function(body),))
 
 
 class _Staged:
@@ -89,6 +93,11 @@ class _Staged:
         self.array = names.take(f"{self.frame.arrays[self.source.tensor]}_tile")
         self.row = Name(names.take("row"), 0, self.rows - 1)
 
+    @property
+    def asks(self) -> bool:
+        """Whether the rows are more than a kernel has without asking."""
+        return bytes_of_block(self.shape) > self.walk.work.target.shared_bytes
+
     def begin(self) -> None:
         """The weights, the thread's place, the rows' array, and whether all that the block reads is there."""
         frame, shape = self.frame, self.shape
@@ -97,6 +106,7 @@ class _Staged:
         frame.shared_bytes += self.rows * self.pitch * self.source.type.bytes
         frame.lowering.emit(
             Let("int", self.warp.id, thread // WARP), Let("int", self.lane.id, thread % WARP),
+            SharedAt(memory_type(self.source.type), self.array, 0, (self.rows, self.pitch)) if self.asks else
             Shared(memory_type(self.source.type), self.array, (self.rows, self.pitch)))
         frame.at = {i: frame.origin(i) for i in frame.indices}
         spans = dict(zip(frame.indices, shape.tile, strict=True))

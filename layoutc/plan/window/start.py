@@ -10,6 +10,7 @@ from layoutc.plan.steps import Do, Either, Function, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable
 from layoutc.plan.window.exchange import first_slot, readers, store_exchanged
+from layoutc.plan.window.registers import resident
 from layoutc.plan.window.ring import part_of_ring
 from layoutc.plan.window.shape import Shape
 from layoutc.plan.window.state import INTERIOR, Walk
@@ -49,7 +50,7 @@ def kernel_of(walk: Walk, before: list[Step]) -> Function:
         _begin(walk, starts, warp, width)
         if knobs.exchanged:
             store_exchanged(walk, thread)
-    return frame.function(list(body))
+    return frame.function(list(body), resident(walk))
 
 
 def thread_of(shape: Shape) -> Expr:

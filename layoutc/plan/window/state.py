@@ -37,6 +37,7 @@ class Walk(Passing):
         self.arrays: dict[str, str] = {}            # band -> its array
         self.shared: dict[str, str] = {}            # array of the block -> element type
         self.begun: dict[str, tuple[str, int]] = {}     # array of registers -> element type, elements
+        self.first_lines: dict[str, tuple[str, int]] = {}   # small tensor -> array of registers, lines of it
         self.rings: dict[str, str] = {}             # band -> its array of the block
         self.begins: dict[str, Expr] = {}           # index -> where the group's outputs begin
         self.lane = names.take("lane") if self.ringed else ""

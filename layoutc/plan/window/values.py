@@ -11,6 +11,7 @@ from layoutc.plan.passing.sums import moved_sums, take_newest
 from layoutc.plan.steps import Assign, Loop, Note, Step, When
 from layoutc.plan.values import Element, Function
 from layoutc.plan.window.bands import Band
+from layoutc.plan.window.lines import lines_taken
 from layoutc.plan.window.put import put
 from layoutc.plan.window.state import Walk
 from layoutc.resolve.program import Stage
@@ -54,7 +55,8 @@ def follow(walk: Walk, led: Led, walked: str) -> None:
     u = Name(frame.names.take(first.name), led.low, led.high - 1)
     newest = walk.finished + (led.high - 1)
     env = {**frame.extents, **frame.at, walked: newest - u, first.name: u}
-    with frame.lowering.block() as body, loops(frame.lowering, others, env) as inner:
+    with (frame.lowering.block() as body, loops(frame.lowering, others[:-1], env) as outer,
+          lines_taken(walk, led, outer), loops(frame.lowering, others[-1:], outer) as inner):
         take_newest(walk, led, u, inner)
     if walk.shape.knobs.exact:
         ahead = walk.turn + (led.high - 1 - walk.shape.delay) - u

@@ -11,6 +11,7 @@ from layoutc.plan.lowering.places import InBox
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.sums import declare_sums
+from layoutc.plan.passing.weights import line_read
 from layoutc.plan.steps import Assign, Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns
 from layoutc.plan.values import Element, Function, Literal, load, memory_type, register_type
 from layoutc.plan.window.exchange import declare_exchange
@@ -43,13 +44,18 @@ def _prologue(walk: Walk) -> list[Step]:
         shared = [s for s in walk.shape.weights if s.where == "shared"]
         begun = {s.tensor: _beginning(walk, s) for s in shared
                  if len(walk.shape.weights) == 1 and s.extents[-1] <= MOST_COMMON}
-        fill_shared(walk.frame, shared, declare_shared(walk.frame))
+        fill_shared(walk.frame, shared, declare_shared(walk.frame), everywhere=True)
     for s in shared:
         place = walk.frame.lowering.places[s.tensor]
         assert isinstance(place, InBox)
         walk.shared[place.array] = memory_type(s.type)
-        walk.frame.lowering.places[s.tensor] = replace(place, beginning=begun[s.tensor][0], begun=begun[s.tensor][1]) \
-            if s.tensor in begun else place
+        if s.tensor not in begun:
+            continue
+        array, lines = begun[s.tensor]
+        if any(line_read(led, s.tensor) is not None for led in walk.shape.led):
+            walk.first_lines[s.tensor] = array, lines
+        else:
+            walk.frame.lowering.places[s.tensor] = replace(place, beginning=array, begun=walk.begun[array][1])
     with walk.frame.lowering.block() as rings:
         declare_rings(walk)
         if walk.shape.knobs.exchanged:
@@ -61,20 +67,25 @@ def _prologue(walk: Walk) -> list[Step]:
 
 
 def _beginning(walk: Walk, s: Storage) -> tuple[str, int]:
-    """The first rows of a small tensor, in registers that all threads have in common where the compiler finds them."""
-    frame, row = walk.frame, s.extents[-1]
-    count = min(MOST_COMMON // row * row, prod(s.extents))
+    """The first lines of a small tensor, in registers that all threads have in common where the compiler finds them.
+
+    The array, and how many lines they are.
+    """
+    frame, axes = walk.frame, walk.shape.found[s.tensor].axes or ()
+    extents = [a.high - a.low + 1 for a in axes]
+    lines = min(MOST_COMMON // extents[-1], prod(extents[:-1]))
+    count = lines * extents[-1]
     type, name = register_type(s.type), frame.names.take(f"{frame.arrays[s.tensor]}_first")
     at = Name(frame.names.take("at"), 0, count - 1)
-    places = [at // prod(s.extents[n + 1:]) % extent + a.low
-              for n, (extent, a) in enumerate(zip(s.extents, s.axes or (), strict=True))]
+    places = [at // prod(extents[n + 1:]) % extent + a.low
+              for n, (extent, a) in enumerate(zip(extents, axes, strict=True))]
     source = frame.source_of(s.tensor)
     value = load(Element(source.array, dot(places, source.strides)), s.type)
     frame.lowering.emit(Registers(type, name, count), Loop(
         True, "int", at.id, Int(0), Int(count), (Assign(Element(name, at), value),)))
     frame.names.release(at.id)
     walk.begun[name] = (type, count)
-    return name, count
+    return name, lines
 
 
 def _function(walk: Walk) -> Inlined:

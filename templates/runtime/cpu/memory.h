@@ -181,6 +181,7 @@ template <int N, class T> LC_INLINE Pack<T, N> load(const Shared<T>& from, LC_LI
     lc::note_access(from.region, from.at, sizeof(Pack<T, N>), false, line);
     return *lc::granules<const Pack<T, N>>(from.region, from.at);
 }
+template <int N, class T> LC_INLINE Pack<T, N> load_line(const Shared<T>& from, LC_LINE) { return load<N>(from, line); }
 template <class T, int N> LC_INLINE void store(const Shared<T>& to, const Pack<T, N>& value, LC_LINE) {
     if (LC_UNLIKELY(lc::u64(to.at) % alignof(Pack<T, N>) != 0))
         lc::state->misaligned(to.region->name, sizeof(Pack<T, N>), line);

@@ -34,6 +34,7 @@ template <int N, class T> LC_INLINE Pack<T, N> load(const T* from) {
 }
 template <int N, class T> LC_INLINE Pack<T, N> load_whole(const T* from) { return load<N>(from); }
 template <class T> LC_INLINE void prefetch(const T*) {}
+template <int N, class T> LC_INLINE Pack<T, N> load_line(const T* from) { return load<N>(from); }
 template <int N, class T> LC_INLINE Pack<T, N> load_here(const T* from) { return load<N>(from); }
 template <class T, int N> LC_INLINE void store(T* to, const Pack<T, N>& value) {
     *reinterpret_cast<Pack<T, N>*>(to) = value;

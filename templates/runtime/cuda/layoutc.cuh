@@ -123,6 +123,17 @@ template <int N, class T> DEVICE Pack<T, N> load_whole(const T* from) {
     memcpy(&value, &bits, sizeof(value));
     return value;
 }
+// 16 bytes of shared memory, read where it is written: what a loop reads at every turn does not fill its registers.
+template <int N, class T> DEVICE Pack<T, N> load_line(const T* from) {
+    static_assert(sizeof(T) * N == 16, "a whole access is of 16 bytes");
+    uint4 bits;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))));
+    Pack<T, N> value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 // Asks for what is read later: it sets out for the second cache.
 template <class T> DEVICE void prefetch(const T* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 template <class T, int N> DEVICE void store(T* to, const Pack<T, N>& value) {

@@ -1,0 +1,53 @@
+"""How many blocks a multiprocessor's registers must have room for, whatever the edges' rules take.
+
+A kernel has as many registers as its hungriest path: folds of a dozen subscripts at once, at the edges alone, would
+take from the interior the warps that hide its rows' way, and so would vectors of narrow types that are taken apart one
+by one. What the interior holds is known; the bound lets the compiler spill at the edges instead.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from layoutc.edges import EDGES
+from layoutc.plan.passing.widths import words_of
+from layoutc.plan.window.bands import Band
+from layoutc.plan.window.state import Walk
+
+REGISTERS = 65536           # of 32 bits, a multiprocessor
+WORD = 4                    # bytes of one
+MOST_COMMON = 32            # weights that registers which all threads have in common surely hold
+PLACES = 12                 # of a thread, for places and counters
+STEP = 8                    # in which registers are given out
+MOST_BLOCKS, MOST_THREADS = 32, 2048        # of a multiprocessor
+
+
+def resident(walk: Walk) -> int:
+    """Blocks for which registers must do; 0 where edges take few, or the interior's own needs are not known."""
+    shape = walk.shape
+    if shape.knobs.turns == 0:
+        hungry = any(_divides(walk, b) for b in walk.tensors)
+    else:
+        hungry = any(b.type.bytes < WORD for b in walk.tensors)
+    weights = sum(prod(w.extents) for w in shape.weights)
+    if not hungry or not shape.led or shape.kept or weights > MOST_COMMON:
+        return 0
+    words = PLACES + sum(b.depth * _read(walk, b) for b in shape.bands)
+    words += sum(b.row * b.type.bytes // WORD for b in walk.tensors if b.type.bytes < WORD)       # packed, on their way
+    words += sum(r.rows * shape.knobs.columns * words_of(r.reduce.type) for r in shape.led)
+    each = -(-words // STEP) * STEP
+    return min(REGISTERS // (each * shape.threads), MOST_BLOCKS, MOST_THREADS // shape.threads)
+
+
+def _divides(walk: Walk, band: Band) -> bool:
+    """Whether a fold of one of its subscripts takes a division."""
+    return any(rule is not None and EDGES[rule.name].divides
+               for sides in walk.frame.source_of(band.tensor).edges for rule in sides)
+
+
+def _read(walk: Walk, band: Band) -> int:
+    """Registers of what is read of a row; whole vectors bring more."""
+    axes = walk.shape.found[band.tensor].axes or ()
+    extents = [band.extent(n) for n in range(len(band.axes))]
+    extents[-1] = axes[-1].extent(band.columns if axes[-1].index == band.lined else 1)
+    return prod(extents) * words_of(band.type)
