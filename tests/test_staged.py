@@ -54,6 +54,15 @@ def test_rows_of_a_let_are_made_in_shared_memory(text: str, shape: tuple[int, in
     assert_matches_numpy(kernel, x, w, device=device)
 
 
+def test_rows_of_a_let_that_need_more_than_a_kernel_has_unasked(device: str) -> None:
+    """Shared memory that the launch asks for, as much as four blocks of a multiprocessor may have."""
+    kernel = compile(separable(15, "reflect", "f64")).k
+    one, = kernel.plan.passes
+    assert one.strategy == "staged"
+    assert 48 * 1024 < one.dynamic_bytes == one.shared_bytes <= 56 * 1024
+    assert_matches_numpy(kernel, *drawn(kernel, (150, 200), (15,)), device=device)
+
+
 def test_images_of_a_batch_are_filtered_apart(device: str) -> None:
     text = separable(15, "mirror").replace("[H, W]", "[N, H, W]").replace("[i", "[n, i")
     kernel = compile(text).k
