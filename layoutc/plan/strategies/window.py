@@ -87,7 +87,7 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
         ahead, across = _ahead(columns, delay), THREADS
     if an_output >= BUSY and delay <= 2:
         rows, ahead = 8, 2
-    width = max(b.type.bytes for b in least.bands)
+    width = max(ACCESS_BYTES // columns, *(b.type.bytes for b in least.bands))     # bytes of what is read or made
     if sums and width < WORD and BUSY * width <= an_output * WORD < ARITHMETIC * WORD:
         return Knobs(columns, 64, THREADS, turns=2 if an_output * columns <= SHORT_ROW else 1, prefetch=2)
     text = an_output * columns * (rows + delay)
