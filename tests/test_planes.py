@@ -155,7 +155,7 @@ def test_what_a_schedule_says_is_done(clauses: str, device: str) -> None:
 @pytest.mark.parametrize(("clauses", "slug"), [
     ("march i  stage x in shared  budget shared 16 KiB", "over-budget"),
     ("tile (i: 8, j: 8, l: 100)  march i  stage x in shared", "cannot-march"),
-    ("march i  stage x in registers", "cannot-march")])
+    ("march i  stage x in global", "cannot-march")])
 def test_what_cannot_be_honoured_is_said(clauses: str, slug: str) -> None:
     with pytest.raises(LayoutcError) as caught:
         compile(f"{star('edge x = wrap', r=4)}\nschedule star {{ {clauses} }}").star.plan  # noqa: B018

@@ -19,7 +19,7 @@ from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.owner import choice_of as owned
 from layoutc.plan.passing.state import Passing
 from layoutc.plan.passing.weights import moves
-from layoutc.plan.planes.parts import Part
+from layoutc.plan.planes.parts import Part, extent_of
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.steps import Loop, Step
 from layoutc.plan.work import Work
@@ -119,7 +119,19 @@ def with_rings(made: Pass, work: Work, shape: Shape) -> Pass:
 
 
 def _storage(ring: Ring, shape: Shape) -> Storage:
+    if not ring.planes:
+        return _held(ring, shape)
     extents = tuple(ring.planes if n == ring.walked else e for n, e in enumerate(ring.extents))
     passing = tuple(shape.knobs.planes + ring.high - ring.low if n == ring.walked else e
                     for n, e in enumerate(ring.extents))
     return Storage(ring.tensor, "shared", ring.type, extents, ring.axes, passing=passing, vector=ring.vector)
+
+
+def _held(ring: Ring, shape: Shape) -> Storage:
+    """What each thread holds, where planes come through the cache."""
+    of_thread = [extent_of(a, shape.items) for a in ring.axes]
+    depth = max(p.depth for p in shape.parts if p.tensor == ring.tensor)
+    extents = tuple(depth if n == ring.walked else e for n, e in enumerate(of_thread))
+    planes = shape.knobs.planes + ring.high - ring.low
+    passing = tuple(planes if n == ring.walked else e for n, e in enumerate(of_thread))
+    return Storage(ring.tensor, "registers", ring.type, extents, ring.axes, passing=passing, vector=ring.vector)

@@ -51,6 +51,12 @@ class Part:
         """Planes of which something is held."""
         return self.axes[self.walked].high - self.axes[self.walked].low + 1
 
+    def sooner(self, planes: int) -> Part:
+        """The part that takes planes so many turns before they are read."""
+        axis = self.axes[self.walked]
+        later = replace(axis, high=axis.high + planes)
+        return replace(self, axes=tuple(later if a is axis else a for a in self.axes))
+
     @property
     def newest(self) -> int:
         """The newest plane."""
@@ -104,9 +110,13 @@ def extent_of(axis: Axis, items: Items) -> int:
 
 
 def parts_of(
-    work: Work, led: tuple[Led, ...], walked: str, items: Items, types: Mapping[str, Type]
+    work: Work, led: tuple[Led, ...], walked: str, items: Items, types: Mapping[str, Type],
+    vectors: Mapping[str, int] | None = None,
 ) -> tuple[Part, ...]:
-    """The boxes of these tensors: those of all accesses, joined wherever one holds no more than two."""
+    """The boxes of these tensors: those of all accesses, joined wherever one holds no more than two.
+
+    ``vectors``: elements that an access moves where lines need not begin and end at whole pieces, by the tensor.
+    """
     reached: dict[str, list[Axes]] = {name: [] for name in types}
     for one in led:
         for tensor, found in one.reads.items():
@@ -122,10 +132,11 @@ def parts_of(
     out = []
     for tensor, boxes in reached.items():
         made: list[Part] = []
-        piece = min(items.columns, max(ACCESS_BYTES // types[tensor].bytes, 1))
+        piece = min(items.columns, max(ACCESS_BYTES // types[tensor].bytes, 1)) if vectors is None else vectors[tensor]
         for axes in _in_queues(boxes, walked):
-            made.append(Part(tensor, types[tensor], _whole(axes, items, piece), _number(axes, walked), items, piece))
-        out += _joined(made)
+            whole = (*axes[:-1], (in_vectors if vectors is None else _nearly)(axes[-1], items.columns, piece))
+            made.append(Part(tensor, types[tensor], whole, _number(axes, walked), items, piece))
+        out += _joined(made, vectors is not None)
     return tuple(sorted(out, key=lambda part: part.depth == 1))     # in the order in which they are taken
 
 
@@ -142,18 +153,22 @@ def _number(axes: Axes, index: str) -> int:
     return next(n for n, a in enumerate(axes) if a.index == index)
 
 
-def _whole(axes: Axes, items: Items, piece: int) -> Axes:
-    return (*axes[:-1], in_vectors(axes[-1], items.columns, piece))
+def _nearly(axis: Axis, columns: int, vector: int) -> Axis:
+    """The axis widened to whole vectors on the sides where more than one element stands beyond them."""
+    whole = in_vectors(axis, columns, vector)
+    low = axis.low if whole.low + vector - axis.low == 1 else whole.low
+    high = axis.high if axis.high - (whole.high - vector) == 1 else whole.high
+    return replace(axis, low=low, high=high)
 
 
-def _joined(parts: list[Part]) -> list[Part]:
-    """The parts, two at a time made one where that takes no more registers than both."""
+def _joined(parts: list[Part], less: bool) -> list[Part]:
+    """The parts, two at a time made one where that takes no more registers than both; ``less``: where it takes less."""
     done = False
     while not done:
         done = True
         for a, b in ((a, b) for n, a in enumerate(parts) for b in parts[n + 1:]):
             both = replace(a, axes=union(a.axes, b.axes))
-            if both.held <= a.held + b.held:
+            if both.held + less <= a.held + b.held:
                 parts = [both if p is a else p for p in parts if p is not b]
                 done = False
                 break

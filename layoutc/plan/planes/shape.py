@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.machine import WARP
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
 from layoutc.plan.passing.weights import weights_of
@@ -31,18 +31,22 @@ class Knobs:
     ahead: int          # planes on their way
     resident: int       # blocks for whose registers a multiprocessor has room; 0: the compiler decides
     most_vector: int = 0    # elements that an access moves at most, where the schedule says so
+    cached: bool = False    # threads read planes from memory through the first cache, not from shared memory
+    around: int = 0         # then, planes of which what lies around is asked for before it is needed
+    turns: int = 1          # that are written out, one after the other
+    pace: int = 1           # planes for which a block waits at once, a divisor of those on their way
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The planes of a tensor that are in shared memory at once; offsets count from the finished plane."""
+    """The planes of a tensor that pass, some in shared memory at once; offsets count from the finished plane."""
 
     tensor: str
     type: Type
     axes: Axes          # of all that outputs reach; the last begins and ends at whole pieces
     walked: int         # the axis along which planes follow each other
     vector: int         # elements that one copy moves
-    planes: int         # at once
+    planes: int         # at once; none where threads read from memory
     extents: tuple[int, ...]        # of a block's plane
 
     @property
@@ -98,7 +102,10 @@ class Shape:
     @property
     def delay(self) -> int:
         """Turns before the first plane of outputs is finished."""
-        return max(r.high - r.low for r in self.rings)
+        knobs, reach = self.knobs, max(r.high - r.low for r in self.rings)
+        if not knobs.cached:
+            return reach
+        return reach + (max(knobs.ahead, knobs.around) if self.led else knobs.ahead)
 
     @property
     def shared_bytes(self) -> int:
@@ -129,8 +136,11 @@ def shape_of(work: Work, knobs: Knobs) -> Shape | str:
     names = frozenset(types)
     led = tuple({one.reduce: one for e in work.equations
                  for one in led_reductions(kernel, e, frozenset(), names, walked)}.values())
-    parts = parts_of(work, led, walked, items, types)
-    rings = tuple(_ring(work, t, total[t], [p for p in parts if p.tensor == t], knobs) for t in types)
+    vectors = {t: _vector(work, t, min(items.columns, max(ACCESS_BYTES // types[t].bytes, 1)), knobs) for t in types}
+    parts = parts_of(work, led, walked, items, types, vectors if knobs.cached else None)
+    rings = tuple(_ring(work, t, total[t], [p for p in parts if p.tensor == t], knobs, vectors[t]) for t in types)
+    if knobs.cached:
+        parts = tuple(p.sooner(knobs.ahead if p.depth > 1 else knobs.around) for p in parts)
     made = Shape(indices, knobs, items, parts, led, rings, weights_of(work, total, names), total)
     room = work.target.asked_bytes // max(made.shared_bytes, 1)
     made = replace(made, knobs=replace(knobs, resident=min(knobs.resident, room)))
@@ -157,21 +167,27 @@ def _spreads(found: Footprint, index: str) -> bool:
     return any(a.index == index and a.high > a.low for a in found.axes or ())
 
 
-def _ring(work: Work, tensor: str, found: Footprint, parts: list[Part], knobs: Knobs) -> Ring:
+def _vector(work: Work, tensor: str, piece: int, knobs: Knobs) -> int:
+    """Elements of a tensor that an access moves."""
+    vector = min(piece, work.signature.vectors[work.signature.of(work.kernel, tensor)])
+    vector = min(vector, knobs.most_vector or vector)
+    return vector & -vector
+
+
+def _ring(work: Work, tensor: str, found: Footprint, parts: list[Part], knobs: Knobs, vector: int) -> Ring:
     axes = found.axes or ()
     for part in parts:
         axes = union(axes, part.axes)
-    last = in_vectors(axes[-1], knobs.columns, parts[0].piece)
-    axes = (*axes[:-1], last)
-    vector = min(parts[0].piece, work.signature.vectors[work.signature.of(work.kernel, tensor)])
-    vector = min(vector, knobs.most_vector or vector)
-    vector = vector & -vector
+    if not knobs.cached:
+        axes = (*axes[:-1], in_vectors(axes[-1], knobs.columns, parts[0].piece))
     walked, beside = parts[0].walked, parts[0].beside
     block = Items(parts[0].items.beside, parts[0].items.lined, knobs.lines * knobs.warps, knobs.columns * WARP)
     extents = tuple(1 if n == walked else extent_of(a, block) for n, a in enumerate(axes))
+    if knobs.cached:
+        return Ring(tensor, parts[0].type, axes, walked, vector, 0, extents)
     oldest = min(p.newest for p in parts)
     assert extents[beside] >= block.lines
-    planes = knobs.ahead + axes[walked].high - oldest + 1
+    planes = knobs.ahead + knobs.pace + axes[walked].high - oldest
     made = Ring(tensor, parts[0].type, axes, walked, vector, planes, extents)
     even = replace(made, planes=1 << (planes - 1).bit_length())     # whose remainders cost less
     return even if even.bytes * max(knobs.resident, 1) <= work.target.asked_bytes else made

@@ -11,6 +11,7 @@ from functools import partial
 from math import prod
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
+from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.loading import Destination, copy_one, emit_when
 from layoutc.plan.lowering.places import InGlobal, fold
 from layoutc.plan.machine import ASYNCHRONOUS
@@ -189,21 +190,27 @@ def _by_rule(march: March, ring: Ring, subscripts: Subscripts, slot: Expr) -> No
         copy_one(frame, s, Destination(march.rings[ring], slot, in_background), subscripts, everywhere=True)
         return
     *outer, last = subscripts
+    test, at = whole_there(frame, source, subscripts, ring.vector)
+    whole = _copy(march, ring, slot, source, at)
+    element = Name(march.names.take("element"), 0, ring.vector - 1)
+    with frame.lowering.block() as each:
+        one = Destination(march.rings[ring], slot + element, in_background)
+        copy_one(frame, s, one, (*outer, last + element), everywhere=True)
+    frame.lowering.emit(Either(test, (whole,), (Turns("1", "int", element.id, Int(0), Int(ring.vector), tuple(each)),)))
+    march.names.release(element.id)
+
+
+def whole_there(frame: Frame, source: InGlobal, subscripts: Subscripts, vector: int) -> tuple[Expr, Expr]:
+    """Whether a vector lies in one of a tensor's lines, and where that is in its array."""
+    *outer, last = subscripts
     folded, tests = [], []
     for i, n, (low, high) in zip(outer, source.extents, source.edges or ((None, None),) * len(outer), strict=False):
         folded.append(fold(i, n, low, high))
         tests += [compare(">=", i, Int(0))] if _stops(low) else []
         tests += [compare("<", i, n)] if _stops(high) else []
     tests += [compare(">", n, Int(0)) for n in source.extents if n not in frame.counts]
-    tests += [compare(">=", last, Int(0)), compare("<=", last + ring.vector, source.extents[-1])]
-    whole = _copy(march, ring, slot, source, dot((*folded, last), source.strides))
-    element = Name(march.names.take("element"), 0, ring.vector - 1)
-    with frame.lowering.block() as each:
-        one = Destination(march.rings[ring], slot + element, in_background)
-        copy_one(frame, s, one, (*outer, last + element), everywhere=True)
-    frame.lowering.emit(Either(every(t for t in tests if t != TRUE), (whole,), (
-        Turns("1", "int", element.id, Int(0), Int(ring.vector), tuple(each)),)))
-    march.names.release(element.id)
+    tests += [compare(">=", last, Int(0)), compare("<=", last + vector, source.extents[-1])]
+    return every(t for t in tests if t != TRUE), dot((*folded, last), source.strides)
 
 
 def _stops(rule: EdgeRule | None) -> bool:

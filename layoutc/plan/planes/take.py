@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from layoutc.index import Expr, Int, Name, dot
 from layoutc.plan.planes.march import March, nested
 from layoutc.plan.planes.parts import Part, covers, shared
@@ -23,7 +26,7 @@ def take_parts(march: March, ring: Ring, parts: list[Part]) -> None:
             begin = slot * ring.plane + Name(march.own[ring])
             slots[part.newest] = march.names.take(f"{march.frame.arrays[ring.tensor]}_at")
             march.frame.lowering.emit(Let("int", slots[part.newest], begin))
-        for box in _segments(part, covers(march.shape.parts, part)):
+        for box in segments(part, covers(march.shape.parts, part)):
             pack = march.names.take("pack")
             _take(march, ring, part, box, slots[part.newest], pack)
             packs.append(pack)
@@ -31,7 +34,7 @@ def take_parts(march: March, ring: Ring, parts: list[Part]) -> None:
         march.names.release(name)
 
 
-def _segments(part: Part, held: Part | None) -> list[tuple[Segment, Part | None]]:
+def segments(part: Part, held: Part | None) -> list[tuple[Segment, Part | None]]:
     """The part in boxes that are wholly held elsewhere, or not at all."""
     if held is None:
         return [((part.lines, part.columns), None)]
@@ -47,27 +50,33 @@ def _segments(part: Part, held: Part | None) -> list[tuple[Segment, Part | None]
 
 def _take(march: March, ring: Ring, part: Part, box: tuple[Segment, Part | None], begin: str, pack: str) -> None:
     """One box of a part; its loops count from the box's first line and piece."""
-    (lines, columns), held = box
-    pieces = len(columns) // part.piece
+    segment, held = box
+    if held is not None:
+        copy_held(march, part, held, segment)
+        return
+    with over_pieces(march, segment, part.piece) as (line, column):
+        row = ring.extents[-1]
+        at = Name(begin) + (line - ring.axes[part.beside].low) * row + (column - ring.axes[-1].low)
+        _loaded(march, ring, part, element_of(part, part.newest, line, column), at, pack)
+
+
+@contextmanager
+def over_pieces(march: March, segment: Segment, width: int) -> Iterator[tuple[Expr, Expr]]:
+    """Loops over lines and the accesses of each: where one begins, counted from the thread's first output."""
+    lines, columns = segment
+    pieces = len(columns) // width
     frame, names = march.frame, march.names
     line: Expr = Name(names.take("line"), 0, len(lines) - 1) if len(lines) > 1 else Int(0)
     piece: Expr = Name(names.take("piece"), 0, pieces - 1) if pieces > 1 else Int(0)
-    place = (lines.start + line, columns.start + piece * part.piece)
-    slot = _element(part, part.newest, *place)
     with frame.lowering.block() as body:
-        if held is not None:
-            _copied(march, part, held, slot, _element(held, part.newest, *place))
-        else:
-            row = ring.extents[-1]
-            at = Name(begin) + (place[0] - ring.axes[part.beside].low) * row + (place[1] - ring.axes[-1].low)
-            _loaded(march, ring, part, slot, at, pack)
+        yield lines.start + line, columns.start + piece * width
     frame.lowering.emit(*nested([(line, len(lines)), (piece, pieces)], body))
     for counter in (line, piece):
         if isinstance(counter, Name):
             names.release(counter.id)
 
 
-def _element(part: Part, plane: int, line: Expr, column: Expr) -> Expr:
+def element_of(part: Part, plane: int, line: Expr, column: Expr) -> Expr:
     """Where an element stands in the part's array, by its offsets from the thread's first output."""
     strides = part.strides
     lows = {part.walked: Int(plane), part.beside: line, len(part.axes) - 1: column}
@@ -75,11 +84,16 @@ def _element(part: Part, plane: int, line: Expr, column: Expr) -> Expr:
     return dot((t for t, _ in terms), (s for _, s in terms))
 
 
-def _copied(march: March, part: Part, held: Part, slot: Expr, source: Expr) -> None:
-    element = Name(march.names.take("element"), 0, part.piece - 1)
-    one: Step = Assign(Element(march.arrays[part], slot + element), Element(march.arrays[held], source + element))
-    march.frame.lowering.emit(Loop(True, "int", element.id, Int(0), Int(part.piece), (one,)))
-    march.names.release(element.id)
+def copy_held(march: March, part: Part, held: Part, segment: Segment) -> None:
+    """What another part holds already."""
+    _, columns = segment
+    width = part.piece if columns.start % part.piece == 0 and len(columns) % part.piece == 0 else 1
+    with over_pieces(march, segment, width) as place:
+        slot, source = element_of(part, part.newest, *place), element_of(held, part.newest, *place)
+        element = Name(march.names.take("element"), 0, width - 1)
+        one: Step = Assign(Element(march.arrays[part], slot + element), Element(march.arrays[held], source + element))
+        march.frame.lowering.emit(Loop(True, "int", element.id, Int(0), Int(width), (one,)))
+        march.names.release(element.id)
 
 
 def _loaded(march: March, ring: Ring, part: Part, slot: Expr, at: Expr, pack: str) -> None:

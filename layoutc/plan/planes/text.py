@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from layoutc.index import Call, Int, Name, compare
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare
 from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.lowering.loops import loops
@@ -13,13 +13,14 @@ from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import declare_sums, moved_sums, take_newest
-from layoutc.plan.planes.march import March, with_rings
+from layoutc.plan.planes.march import March, nested, with_rings
+from layoutc.plan.planes.near import declare_insides, take_near
 from layoutc.plan.planes.parts import Part, reads
 from layoutc.plan.planes.put import put
-from layoutc.plan.planes.shape import Shape
+from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.planes.stage import declare_rings, declare_sources, send_planes
 from layoutc.plan.planes.take import take_parts
-from layoutc.plan.steps import Barrier, Do, Let, Loop, Note, Registers, Turns, When
+from layoutc.plan.steps import Barrier, Do, Let, Loop, Note, Registers, Turns
 from layoutc.plan.values import Function, Literal, register_type
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.types import I32
@@ -32,10 +33,14 @@ def write_march(work: Work, shape: Shape, names: Names, entry: str) -> Made:
     with frame.lowering.block() as body:
         frame.emit_thread_and_block()
         fill_shared(frame, [s for s in shape.weights if s.where == "shared"], declare_shared(frame))
-        declare_rings(march)
+        if not shape.knobs.cached:
+            declare_rings(march)
         fill_registers(frame, [s for s in shape.weights if s.where == "registers"])
         _declare_places(march)
-        declare_sources(march)
+        if shape.knobs.cached:
+            declare_insides(march)
+        else:
+            declare_sources(march)
         _declare_arrays(march)
         _emit_turns(march)
     return Made((with_rings(frame.record(), work, shape),), (frame.function(body, shape.knobs.resident),))
@@ -52,7 +57,7 @@ def _declare_places(march: March) -> None:
     for index, first in ((beside, frame.origin(beside) + line), (lined, frame.origin(lined) + column)):
         frame.lowering.emit(Let("Index", frame.spelled[index], first))
         frame.at[index] = Name(frame.spelled[index], 0)
-    for ring in shape.rings:
+    for ring in (r for r in shape.rings if r.planes):
         name = march.own[ring] = march.names.take(f"own_{frame.arrays[ring.tensor]}")
         frame.lowering.emit(Let("int", name, line * ring.extents[-1] + column))
 
@@ -71,28 +76,50 @@ def _declare_arrays(march: March) -> None:
 
 def _emit_turns(march: March) -> None:
     frame, shape = march.frame, march.shape
-    walked, ahead = shape.walked, shape.knobs.ahead
+    walked = shape.walked
     count = frame.counts[frame.indices.index(walked)] - frame.origin(walked)
     planes = Call("minimum", (count, Int(shape.knobs.planes)))
     turns = Name(frame.lowering.let("Index", "turns", planes + shape.delay), shape.delay)
-    start = Name(march.names.take("start"), 0, ahead - 1)
-    with frame.lowering.block() as first:
-        send_planes(march, start)
-        frame.lowering.emit(Do(Function("copy_async_commit", ())))
-    frame.lowering.emit(Turns("1", "int", start.id, Int(0), Int(ahead), tuple(first)))
-    march.names.release(start.id)
+    if not shape.knobs.cached:
+        _send_first(march)
     with frame.lowering.block() as body:
         finished = frame.origin(walked) + march.turn - shape.delay
         frame.lowering.emit(Let("Index", frame.spelled[walked], finished))
         frame.lowering.local[frame.spelled[walked]] = finished
         frame.at[walked] = Name(frame.spelled[walked])
-        frame.lowering.emit(Do(Function(f"copy_async_wait<{ahead - 1}>", ())), Barrier())
-        with frame.lowering.block() as send:
-            send_planes(march, march.turn + ahead)
-        frame.lowering.emit(When(compare("<", march.turn, turns - ahead), tuple(send)),
-                            Do(Function("copy_async_commit", ())))
+        if not shape.knobs.cached:
+            _meet(march, turns)
         _work(march)
-    frame.lowering.emit(Turns("1", "int", march.turn.id, Int(0), turns, tuple(body)))
+    frame.lowering.emit(Turns(str(shape.knobs.turns), "int", march.turn.id, Int(0), turns, tuple(body)))
+
+
+def _send_first(march: March) -> None:
+    """The planes that are on their way before the first turn."""
+    frame, knobs = march.frame, march.shape.knobs
+    start = Name(march.names.take("start"), 0, knobs.ahead - 1)
+    with frame.lowering.block() as first:
+        send_planes(march, start)
+        last = TRUE if knobs.pace == 1 else compare("==", start % knobs.pace, Int(knobs.pace - 1))
+        emit_when(frame, last, [Do(Function("copy_async_commit", ()))])
+    frame.lowering.emit(Turns("1", "int", start.id, Int(0), Int(knobs.ahead), tuple(first)))
+    march.names.release(start.id)
+
+
+def _meet(march: March, turns: Expr) -> None:
+    """Every so many turns the block waits for as many planes, and sends for those whose places have become free."""
+    frame, knobs = march.frame, march.shape.knobs
+    with frame.lowering.block() as met:
+        frame.lowering.emit(Do(Function(f"copy_async_wait<{knobs.ahead // knobs.pace - 1}>", ())), Barrier())
+        step: Expr = Name(march.names.take("step"), 0, knobs.pace - 1) if knobs.pace > 1 else Int(0)
+        with frame.lowering.block() as send:
+            send_planes(march, march.turn + knobs.ahead + step)
+        with frame.lowering.block() as sent:
+            emit_when(frame, compare("<", march.turn + step, turns - knobs.ahead), send)
+        frame.lowering.emit(*nested([(step, knobs.pace)], sent), Do(Function("copy_async_commit", ())))
+        if isinstance(step, Name):
+            march.names.release(step.id)
+    due = TRUE if knobs.pace == 1 else compare("==", march.turn % knobs.pace, Int(0))
+    emit_when(frame, due, met)
 
 
 def _work(march: March) -> None:
@@ -109,10 +136,15 @@ def _work(march: March) -> None:
         emit_when(frame, compare(">=", march.turn, Int(_first_turn(march, led))), follow)
     with frame.lowering.block() as finish:
         for ring in shape.rings:
-            take_parts(march, ring, [p for p in last if p.tensor == ring.tensor])
+            _take(march, ring, [p for p in last if p.tensor == ring.tensor])
         _finish_plane(march)
     emit_when(frame, ready, finish)
     _move_on(march)
+
+
+def _take(march: March, ring: Ring, parts: list[Part]) -> None:
+    """The newest plane of these parts, from memory or from where planes wait."""
+    (take_near if march.shape.knobs.cached else take_parts)(march, ring, parts)
 
 
 def _take_early(march: March, parts: list[Part]) -> None:
@@ -121,7 +153,7 @@ def _take_early(march: March, parts: list[Part]) -> None:
         own = (p for p in parts if p.tensor == ring.tensor)
         for ago, together in groupby(own, march.ago):
             with march.frame.lowering.block() as taken:
-                take_parts(march, ring, list(together))
+                _take(march, ring, list(together))
             emit_when(march.frame, compare(">=", march.turn, Int(ago)), taken)
 
 

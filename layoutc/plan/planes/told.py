@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from layoutc.layout import Layout
 from layoutc.plan.machine import WARP
 from layoutc.plan.passing.widths import columns_of
-from layoutc.plan.planes.choose import chosen_knobs
+from layoutc.plan.planes.choose import chosen_ways
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.refusal import refusal
 from layoutc.plan.work import Work
@@ -24,18 +26,21 @@ def told_shape(work: Work, schedule: Schedule) -> Shape | str:
         return "planes come by copies of their own, whatever layout is told"
     if schedule.march in schedule.unroll:
         return "planes are not written out"
-    knobs = _knobs(work, schedule)
-    made = shape_of(work, knobs) if isinstance(knobs, Knobs) else knobs
-    why = made if isinstance(made, str) else _why_not(made, schedule)
-    if why or isinstance(made, str):
-        return why
-    _check_budget(work, made, schedule)
-    return made
+    why = ""
+    for chosen in chosen_ways(work):
+        knobs = _knobs(work, schedule, chosen)
+        made = shape_of(work, knobs) if isinstance(knobs, Knobs) else knobs
+        reason = made if isinstance(made, str) else _why_not(made, schedule)
+        if isinstance(made, Shape) and not reason:
+            _check_budget(work, made, schedule)
+            return made
+        why = why or reason
+    return why
 
 
-def _knobs(work: Work, schedule: Schedule) -> Knobs | str:
+def _knobs(work: Work, schedule: Schedule, chosen: Knobs) -> Knobs | str:
     """The sizes that the schedule says; what it leaves open is chosen."""
-    chosen, told = chosen_knobs(work), schedule.tile is not None
+    told = schedule.tile is not None
     *batch, walked, beside, lined = work.indices
     sizes = dict(schedule.tile or ())
     threads = schedule.threads
@@ -57,7 +62,8 @@ def _knobs(work: Work, schedule: Schedule) -> Knobs | str:
     planes = sizes.get(walked, 1) if told else chosen.planes
     resident = chosen.resident if lines * columns <= chosen.lines * chosen.columns else 0
     resident = resident if warps <= chosen.warps else 0
-    return Knobs(columns, lines, warps, planes, chosen.ahead, resident, schedule.vector or 0)
+    return replace(chosen, columns=columns, lines=lines, warps=warps, planes=planes, resident=resident,
+                   most_vector=schedule.vector or 0)
 
 
 def _warps(height: int, chosen: Knobs) -> int:
@@ -70,7 +76,8 @@ def _why_not(made: Shape, schedule: Schedule) -> str:
     layout = schedule.threads.layout if schedule.threads is not None else None
     if layout is not None and not (isinstance(layout, Layout) and layout.values == _layout(made).values):
         return f"threads own what {_layout(made)} says"
-    held = {w.tensor: w.where for w in made.weights} | {r.tensor: "shared" for r in made.rings}
+    passing = "registers" if made.knobs.cached else "shared"
+    held = {w.tensor: w.where for w in made.weights} | {r.tensor: passing for r in made.rings}
     for s in schedule.stages:
         if s.where != held.get(s.tensor, "global") or s.halo_global or s.double:
             return f"`{s.tensor}` waits in {held.get(s.tensor, 'global')}"

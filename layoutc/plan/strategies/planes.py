@@ -3,7 +3,8 @@
 Copies in the background bring planes some turns before they are read; edge rules are applied on the way, so that all
 blocks compute alike. Each thread makes vectors of several lines. What lies before and behind its outputs it holds in
 registers from plane to plane, what lies around them in one plane comes from shared memory; a reduction that planes lead
-keeps partial results (2.5D blocking: Micikevicius, GPGPU-2, 2009).
+keeps partial results (2.5D blocking: Micikevicius, GPGPU-2, 2009). Where threads read little of each plane, they take
+it from memory themselves, and the first cache answers what their neighbours asked for: no barrier holds them together.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from layoutc.plan.planes.told import told_shape
 from layoutc.plan.strategies.walked import Walked
 from layoutc.plan.work import Made, Work
 
+CACHED = 0.5        # of a byte's price, where the first cache answers while others are on their way
+
 
 @dataclass(frozen=True, slots=True)
 class Planes(Walked[Shape]):
@@ -38,7 +41,8 @@ class Planes(Walked[Shape]):
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
         planes = shape.knobs.planes
         bytes = sum(r.plane * r.type.bytes * (planes + r.high - r.low) / planes for r in shape.rings)
-        taken = sum(taken_anew(p, covers(shape.parts, p)) * p.type.bytes for p in shape.parts)
+        anew = sum(taken_anew(p, covers(shape.parts, p)) * p.type.bytes for p in shape.parts)
+        taken = anew * (CACHED if shape.knobs.cached else 1.0)
         types = {t.name: t.type for t in work.kernel.inputs}
         held = {r.tensor for r in shape.rings} | {w.tensor for w in shape.weights}
         others = sum((f.reads or UNKNOWN_RANGE) * types[t].bytes for t, f in shape.found.items() if t not in held)

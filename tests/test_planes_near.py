@@ -1,0 +1,100 @@
+"""Planes that threads read through the first cache: every edge rule, type, stride and extent gives what NumPy gives."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from layoutc.module import Kernel
+from layoutc.testing import assert_matches_numpy
+from tests.test_planes import INNER, RULES, WAVE, arrays, box, kernel_of, star
+
+CLAUSES = "march i  stage x in registers"
+
+
+def near(text: str, clauses: str = CLAUSES) -> Kernel:
+    kernel = kernel_of(text, clauses)
+    made, = kernel.plan.passes
+    assert not any(word in kernel.cuda for word in ("copy_async", "__syncthreads", "SHARED"))
+    assert {s.where for s in made.storage} == {"registers"}
+    return kernel
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule(rule: str, device: str) -> None:
+    kernel = near(star(f"edge x = {rule}", r=1))
+    for shape in ((5, 19, 133), (2, 1, 3), (44, 3, 5)):      # the last is longer than a block's walk
+        assert_matches_numpy(kernel, *arrays(kernel, shape, (2,)), device=device)
+
+
+@pytest.mark.parametrize("r", [2, 3, 4, 5])
+def test_every_reach_to_the_sides(r: int, device: str) -> None:
+    """One element beyond whole vectors comes alone, several come as a vector."""
+    kernel = near(star("edge x = wrap", r=r))
+    assert_matches_numpy(kernel, *arrays(kernel, (4, 10, 137), (r + 1,)), device=device)
+
+
+@pytest.mark.parametrize("edges", [
+    "edge x[0] = (wrap, constant(2))  edge x[1] = nearest  edge x[2] = (reflect, mirror)",
+    "edge x[0] = (nearest, reflect)  edge x[1] = (constant(0), wrap)  edge x[2] = (wrap, constant(-1))"])
+def test_sums_that_planes_lead_under_every_rule_beside_another(edges: str, device: str) -> None:
+    kernel = near(box(edges), "")
+    for shape in ((4, 18, 133), (1, 1, 1), (43, 2, 3)):
+        assert_matches_numpy(kernel, *arrays(kernel, shape), device=device)
+
+
+@pytest.mark.parametrize(("type", "reduction", "rule"), [
+    ("f64", "sum", "mirror"), ("f16", "max", "constant(0)"), ("bf16", "sum", "wrap"), ("u8", "max", "constant(7)"),
+    ("i64", "min", "constant(0)")])
+def test_every_width(type: str, reduction: str, rule: str, device: str) -> None:
+    kernel = near(box(f"edge x = {rule}", type, reduction))
+    assert_matches_numpy(kernel, *arrays(kernel, (3, 17, 150)), device=device)
+    assert_matches_numpy(kernel, *(a[::2, ::-1, 1:] for a in arrays(kernel, (5, 3, 130))), device=device)
+
+
+def test_several_tensors_and_outputs(device: str) -> None:
+    kernel = near(WAVE, "march i  stage u in registers")
+    shape = (7, 18, 140)
+    assert_matches_numpy(kernel, *arrays(kernel, shape, shape, shape[1:], ()), device=device)
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 20, 140), (1, 150, 3, 4)])
+def test_without_a_rule_nothing_outside_is_read(shape: tuple[int, ...], device: str) -> None:
+    kernel = near(INNER)
+    assert_matches_numpy(kernel, *arrays(kernel, shape), device=device)
+
+
+def test_columns_that_are_no_neighbours_in_memory(device: str) -> None:
+    kernel = near(star("edge x = reflect"))
+    x, w = arrays(kernel, (6, 20, 2 * 70), (3,))
+    for view in (x[:3, :, ::-2], x.transpose(2, 0, 1)[:4], np.broadcast_to(x[:1], (3, *x.shape[1:]))):
+        assert_matches_numpy(kernel, view, w, device=device)
+
+
+def test_a_schedule_says_the_tile(device: str) -> None:
+    kernel = near(star("edge x = mirror", r=1), f"tile (i: 3, j: 8, l: 64)  threads 128  {CLAUSES}")
+    assert kernel.plan.passes[0].sizes == {"i": 3, "j": 8, "l": 64}
+    assert_matches_numpy(kernel, *arrays(kernel, (8, 19, 70), (2,)), device=device)
+
+
+def test_the_bits_are_those_of_planes_in_shared_memory() -> None:
+    """The order of arithmetic is the language's, whichever way planes come."""
+    text = star("edge x = nearest", r=2)
+    x, w = arrays(near(text), (9, 21, 140), (3,))
+    found = [kernel_of(text, f"march i  stage x in {where}")(x, w, device="cpu") for where in ("registers", "shared")]
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_what_is_read_little_goes_through_the_cache_what_is_read_much_does_not() -> None:
+    for r, where in ((1, "registers"), (4, "shared")):
+        made, = kernel_of(star("edge x = constant(0)", r=r), "").plan.passes
+        assert {s.where for s in made.storage if s.tensor == "x"} == {where}
+
+
+def test_warps_inside_read_without_a_test_of_lines_and_columns() -> None:
+    text = near(star("edge x = constant(0)", r=1), "").cuda
+    straight = re.findall(r"if \(x_inside && x_i(?:_2)? >= 0 && x_i(?:_2)? < D\) \{(.*?)\} else \{", text, re.DOTALL)
+    assert straight
+    assert not any("within" in body or "< W" in body for body in straight)
