@@ -100,6 +100,6 @@ def _param(plan: Plan, argument: Argument, name: str) -> Param:
             return ArrayParam(name, (inputs | outputs)[tensor], tensor in outputs)
         case ConstantArgument(tensor, count):
             return ConstantParam(name, inputs[tensor], count)
-        case WorkspaceArgument(workspace, writes):
-            return ArrayParam(name, workspace.type.name, writes)
+        case WorkspaceArgument(workspace):
+            return ArrayParam(name, workspace.type.name, True)
     return ScalarParam(name, "i64" if plan.signature.wide else "i32")

@@ -23,8 +23,8 @@ Array = NDArray[Any]
 
 def parameter(text: str) -> Param:
     """``In<float> x`` and its kin as a record."""
-    if match := re.fullmatch(r"(In|Out)<(\w+)> (\w+)", text):
-        return ArrayParam(match[3], LAYOUTC_TYPES[match[2]], match[1] == "Out")
+    if match := re.fullmatch(r"(In|Out|Parts)<(\w+)> (\w+)", text):
+        return ArrayParam(match[3], LAYOUTC_TYPES[match[2]], match[1] != "In")
     if match := re.fullmatch(r"CONSTANT_PARAM Constant<(\w+), (\d+)> (\w+)", text):
         return ConstantParam(match[3], LAYOUTC_TYPES[match[1]], int(match[2]))
     type, name = text.split()

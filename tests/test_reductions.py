@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from layoutc import LayoutcError, compile, load
-from layoutc.backend import Run
+from layoutc.backend import Run, load_cpu
 from layoutc.calling import arguments
+from layoutc.calling.launches import block_count
 from layoutc.compare import compare
 from layoutc.compiler import default_signature
 from layoutc.module import Kernel, Module
@@ -349,20 +350,20 @@ class TestPlans:
         refused = {r["strategy"]: r["why"] for r in self.facts("product")["strategy"]["rejected"]}
         assert refused["rows"] == refused["columns"] == "outputs share what they read"
 
-    def test_both_passes_are_explained(self) -> None:
+    def test_parts_of_several_blocks_are_explained(self) -> None:
         facts = self.facts("total", N=10**6)
-        first, second = facts["passes"]
+        assert "passes" not in facts
         blocks = -(-10**6 // (512 * 4 * 16))
-        assert (first["launch"]["blocks"], second["launch"]["blocks"]) == (blocks, 1)
-        assert first["traffic"]["x"]["loaded_bytes"] == first["traffic"]["x"]["unique_bytes"] == 4 * 10**6
-        assert first["traffic"]["x"]["utilization"] == 1.0
-        assert second["traffic"]["total_sum"]["loaded_bytes"] == 4 * blocks
-        assert second["traffic"]["s"]["unique_bytes"] == 4
-        assert "s" not in first["traffic"]
-        assert first["launch"]["idle_threads"] == 0
-        assert first["storage"]["shared_bytes"] == 16 * 4
+        assert facts["launch"]["blocks"] == blocks
+        traffic = facts["traffic"]
+        assert traffic["x"]["loaded_bytes"] == traffic["x"]["unique_bytes"] == 4 * 10**6
+        assert traffic["x"]["utilization"] == 1.0
+        assert traffic["total_sum"]["loaded_bytes"] == traffic["total_sum"]["unique_bytes"] == 4 * blocks
+        assert traffic["s"]["unique_bytes"] == traffic["total_arrived"]["unique_bytes"] == 4
+        assert facts["launch"]["idle_threads"] == 0
+        assert facts["storage"]["shared_bytes"] == 16 * 4 + 1
 
-    def test_one_block_needs_no_second_pass(self) -> None:
+    def test_one_block_has_no_parts(self) -> None:
         facts = self.facts("total", N=1000)
         assert "passes" not in facts
         assert facts["launch"]["blocks"] == 1
@@ -408,3 +409,42 @@ def test_reductions_over_the_same_indices_in_any_order(pair: tuple[str, str], ro
         x = np.random.default_rng(shape[1]).integers(-50, 50, (2, *shape) if row else shape)
         for got, wanted in zip(kernel(x, device=device), kernel.reference(x), strict=True):
             np.testing.assert_array_equal(got, wanted)
+
+
+SHARED = """
+    kernel k(x: f32[H, W]) -> (s: f32[{0}]) {{ s[{1}] = sum({2}) x[i, j] }}
+    schedule k as many {{ {3} }}
+"""
+
+
+@pytest.mark.parametrize(("text", "shape"), [
+    (SHARED.format("", "", "i, j", "threads 64"), (3, 4000)),
+    (SHARED.format("H", "i", "j", "tile (i: 2)  threads 64"), (5, 9000)),
+    (SHARED.format("W", "j", "i", "tile (j: 8)  threads 16"), (700, 21)),
+], ids=["all", "rows", "columns"])
+def test_whichever_block_comes_last_the_bits_are_the_same(text: str, shape: tuple[int, ...]) -> None:
+    kernel = compile(text).k
+    one = kernel.caller("many").text(default_signature(kernel.meaning))[0].passes[0]
+    named = dict(zip("HW", shape, strict=True))
+    assert block_count(one, named) > np.prod([n.at(named) for n in one.blocks])
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    results = [kernel(x, schedule="many", device="cpu", run=Run(seed=seed, order=order))
+               for order in ("ascending", "descending", "random") for seed in range(2)]
+    for result in results:
+        np.testing.assert_array_equal(result, results[0])
+    np.testing.assert_allclose(results[0], kernel.reference(x), rtol=1e-5, atol=1e-4)
+
+
+def test_counts_begin_anew_with_every_launch() -> None:
+    kernel = compile(SHARED.format("W", "j", "i", "tile (j: 8)  threads 16")).k
+    _, cuda = kernel.caller("many").text(default_signature(kernel.meaning))
+    module = load_cpu(cuda)
+    x = np.random.default_rng(0).standard_normal((700, 24)).astype(np.float32)
+    arrived = np.zeros(3, np.uint32)
+    sums = []
+    for _ in range(2):
+        s, parts = np.empty(24, np.float32), np.empty(3 * 24, np.float32)     # 3 blocks share each of 3 tiles
+        module.launch(cuda.entries[0].name, 9, [x, 24, s, 700, 24, parts, arrived])
+        assert not arrived.any()
+        sums.append(s)
+    np.testing.assert_array_equal(sums[0], sums[1])

@@ -27,8 +27,8 @@ class Case:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel as resolved; of a second pass, without what the first one makes."""
-        return self.one.kernel or self.plan.kernel
+        """The kernel as resolved."""
+        return self.plan.kernel
 
     @property
     def equations(self) -> tuple[Equation, ...]:
@@ -53,14 +53,8 @@ class Case:
         return tuple(t for t in self.kernel.outputs if t.name in self.one.outputs)
 
     @property
-    def stored(self) -> tuple[Tensor, ...]:
-        """Outputs that this pass stores; none where it leaves them to the next one."""
-        shared = self.one.kernel is None and self.extents is not None and self.sharing(self.extents) > 1
-        return () if shared else self.outputs
-
-    @property
     def workspaces(self) -> tuple[WorkspaceArgument, ...]:
-        """Arrays between passes that this pass writes or reads."""
+        """Arrays between the blocks of this pass."""
         return tuple(a for a in self.one.arguments if isinstance(a, WorkspaceArgument))
 
     def held(self, tensor: str) -> Storage | None:

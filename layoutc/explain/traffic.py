@@ -35,7 +35,7 @@ def traffic(case: Case, lanes: int, transaction: int) -> dict[str, Traffic]:
     """
     reads = _Reads(case) if case.extents is not None else None
     made: dict[str, Traffic] = {}
-    for tensor in (*case.inputs, *case.stored):
+    for tensor in (*case.inputs, *case.outputs):
         moved: Moved = (None, None, None)
         if reads is not None:
             moved = reads.written(tensor) if tensor in case.outputs else reads.of(tensor)
@@ -44,8 +44,7 @@ def traffic(case: Case, lanes: int, transaction: int) -> dict[str, Traffic]:
     for argument in case.workspaces:
         space = argument.workspace
         bytes = None if case.extents is None else space.count.at(case.extents) * space.type.bytes
-        loaded = 0 if argument.writes else bytes
-        made[space.name] = Traffic(bytes, loaded, None if loaded is None else loaded // space.type.bytes, None,
+        made[space.name] = Traffic(bytes, bytes, None if bytes is None else bytes // space.type.bytes, None,
                                    transaction, None)
     return made
 

@@ -106,11 +106,15 @@ class StrideArgument:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """An array between the passes of a call, allocated by the caller: nothing in it is defined before it is written."""
+    """An array between the blocks of a call, allocated by the caller.
+
+    Nothing in it is defined before it is written; or it is ``zero`` before a launch, and again when the launch is over.
+    """
 
     name: str
     type: Type
     count: Expr         # elements, over the spec's extent names
+    zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,6 @@ class WorkspaceArgument:
     """The address of a workspace."""
 
     workspace: Workspace
-    writes: bool
 
     @property
     def tensor(self) -> str:
@@ -226,7 +229,6 @@ class Pass:
     accesses: tuple[DealtAccess, ...] = ()  # loads and stores that have layouts of their own
     fusing: Fusing | None = None        # several steps a launch
     access: int = 1                     # elements an access moves at most
-    kernel: Kernel | None = None        # as this pass sees it, where others made some of its values
     sharing: Expr = Int(1)              # blocks that make one tile together, 0 where the pass is not needed
     lanes: Lanes | None = None          # threads that make an output together
     notes: tuple[str, ...] = ()         # for the head of the text

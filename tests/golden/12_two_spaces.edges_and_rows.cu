@@ -3,14 +3,12 @@
 // x: 2 x 12 in registers; halo i [0, 0], j [1, 1]
 // highest: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1)
+// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1); the last one joins what all have
 // x: global memory
-// shared memory: 64 bytes
+// shared memory: 65 bytes
 // highest: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // up to 16 runs of elements a thread: 32 threads an output, 4 elements side by side; they meet by shuffles
 // x: global memory
-// highest: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
-// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
@@ -117,7 +115,8 @@ KERNEL(512) edges_and_rows_highest(
     In<float> x, Index x_stride_0,
     Out<float> highest,
     Index H, Index W,
-    Out<float> edges_and_rows_highest_greatest
+    Parts<float> edges_and_rows_highest_greatest,
+    Out<unsigned> edges_and_rows_highest_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -170,6 +169,44 @@ KERNEL(512) edges_and_rows_highest(
             edges_and_rows_highest_greatest[i * parts + part] = greatest;
         }
     }
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(edges_and_rows_highest_arrived + block / parts, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            float greatest_2 = -infinity<float>();
+            UNROLL_BY(4)
+            for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
+                const float greatest_there_2 = fetch(edges_and_rows_highest_greatest + (i * parts + part_2));
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 32);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            if (lane_2 == 0) {
+                greatest_of_warp[thread / 32] = greatest_2;
+            }
+            __syncthreads();
+            greatest_2 = greatest_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const float greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 16);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            if (thread == 0) {
+                highest[i] = greatest_2;
+            }
+        }
+    }
 }
 
 KERNEL(512) edges_and_rows_highest_short(
@@ -204,33 +241,6 @@ KERNEL(512) edges_and_rows_highest_short(
     UNROLL
     for (int element = 1; element < 4; ++element) {
         greatest = maximum(greatest, greatest_run[element]);
-    }
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float greatest_there = shuffle(0xffffffffu, greatest, worker ^ distance, 32);
-        greatest = maximum(greatest, greatest_there);
-    }
-    if (worker == 0 && i < H) {
-        highest[i] = greatest;
-    }
-}
-
-KERNEL(512) edges_and_rows_highest_joined(
-    Out<float> highest,
-    Index H, Index W,
-    In<float> edges_and_rows_highest_greatest
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index i = block * 16 + thread / 32;
-    const int worker = thread % 32;
-    float greatest = -infinity<float>();
-    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
-    const Index part_end = i < H ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 32) {
-        const float greatest_there = edges_and_rows_highest_greatest[i * parts + part];
-        greatest = maximum(greatest, greatest_there);
     }
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {

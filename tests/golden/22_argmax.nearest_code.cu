@@ -1,16 +1,14 @@
 // nearest_code, schedule: chosen by the compiler
 // which: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((M + 8191) / 8192, 1)
+// blocks that share an output: maximum((M + 8191) / 8192, 1); the last one joins what all have
 // x: global memory
 // code: global memory
-// shared memory: 192 bytes
+// shared memory: 193 bytes
 // which: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // up to 16 runs of elements a thread: 32 threads an output; they meet by shuffles
 // x: global memory
 // code: global memory
-// which: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
-// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
@@ -20,8 +18,9 @@ KERNEL(512) nearest_code(
     In<float> code, Index code_stride_0,
     Out<i64> which,
     Index N, Index C, Index M,
-    Out<float> nearest_code_best,
-    Out<i64> nearest_code_place
+    Parts<float> nearest_code_best,
+    Parts<i64> nearest_code_place,
+    Out<unsigned> nearest_code_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -79,6 +78,59 @@ KERNEL(512) nearest_code(
             nearest_code_place[i * parts + part] = place;
         }
     }
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(nearest_code_arrived + block / parts, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            float best_2 = infinity<float>();
+            i64 place_2 = 9223372036854775807ll;
+            UNROLL_BY(4)
+            for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
+                const float best_there_2 = fetch(nearest_code_best + (i * parts + part_2));
+                const i64 place_there_2 = fetch(nearest_code_place + (i * parts + part_2));
+                if (first_least(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 32);
+                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 32);
+                if (first_least(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+            }
+            if (lane_2 == 0) {
+                best_of_warp[thread / 32] = best_2;
+                place_of_warp[thread / 32] = place_2;
+            }
+            __syncthreads();
+            best_2 = best_of_warp[lane_2 % 16];
+            place_2 = place_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 16);
+                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 16);
+                if (first_least(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+            }
+            if (thread == 0) {
+                which[i] = place_2;
+            }
+        }
+    }
 }
 
 KERNEL(512) nearest_code_short(
@@ -102,43 +154,6 @@ KERNEL(512) nearest_code_short(
         }
         const float best_there = sum;
         const i64 place_there = i64(m);
-        if (first_least(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
-        }
-    }
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float best_there = shuffle(0xffffffffu, best, worker ^ distance, 32);
-        const i64 place_there = shuffle(0xffffffffu, place, worker ^ distance, 32);
-        if (first_least(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
-        }
-    }
-    if (worker == 0 && i < N) {
-        which[i] = place;
-    }
-}
-
-KERNEL(512) nearest_code_joined(
-    Out<i64> which,
-    Index N, Index C, Index M,
-    In<float> nearest_code_best,
-    In<i64> nearest_code_place
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index i = block * 16 + thread / 32;
-    const int worker = thread % 32;
-    float best = infinity<float>();
-    i64 place = 9223372036854775807ll;
-    const Index parts = maximum((M + 8191) / 8192, 1);
-    const Index part_end = i < N ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 32) {
-        const float best_there = nearest_code_best[i * parts + part];
-        const i64 place_there = nearest_code_place[i * parts + part];
         if (first_least(best_there, place_there, best, place)) {
             best = best_there;
             place = place_there;

@@ -1,14 +1,12 @@
 // row_max, schedule: chosen by the compiler
 // m: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1)
+// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1); the last one joins what all have
 // x: global memory
-// shared memory: 64 bytes
+// shared memory: 65 bytes
 // m: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // up to 16 runs of elements a thread: 32 threads an output, 4 elements side by side; they meet by shuffles
 // x: global memory
-// m: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
-// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
@@ -17,7 +15,8 @@ KERNEL(512) row_max(
     In<float> x, Index x_stride_0,
     Out<float> m,
     Index H, Index W,
-    Out<float> row_max_greatest
+    Parts<float> row_max_greatest,
+    Out<unsigned> row_max_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -70,6 +69,44 @@ KERNEL(512) row_max(
             row_max_greatest[i * parts + part] = greatest;
         }
     }
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(row_max_arrived + block / parts, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            float greatest_2 = -infinity<float>();
+            UNROLL_BY(4)
+            for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
+                const float greatest_there_2 = fetch(row_max_greatest + (i * parts + part_2));
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 32);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            if (lane_2 == 0) {
+                greatest_of_warp[thread / 32] = greatest_2;
+            }
+            __syncthreads();
+            greatest_2 = greatest_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const float greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 16);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            if (thread == 0) {
+                m[i] = greatest_2;
+            }
+        }
+    }
 }
 
 KERNEL(512) row_max_short(
@@ -104,33 +141,6 @@ KERNEL(512) row_max_short(
     UNROLL
     for (int element = 1; element < 4; ++element) {
         greatest = maximum(greatest, greatest_run[element]);
-    }
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float greatest_there = shuffle(0xffffffffu, greatest, worker ^ distance, 32);
-        greatest = maximum(greatest, greatest_there);
-    }
-    if (worker == 0 && i < H) {
-        m[i] = greatest;
-    }
-}
-
-KERNEL(512) row_max_joined(
-    Out<float> m,
-    Index H, Index W,
-    In<float> row_max_greatest
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index i = block * 16 + thread / 32;
-    const int worker = thread % 32;
-    float greatest = -infinity<float>();
-    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
-    const Index part_end = i < H ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 32) {
-        const float greatest_there = row_max_greatest[i * parts + part];
-        greatest = maximum(greatest, greatest_there);
     }
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {

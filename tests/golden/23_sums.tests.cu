@@ -1,14 +1,12 @@
 // tests, schedule: chosen by the compiler
 // some, every, how_many, times: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1)
+// blocks that share an output: maximum((W / 4 + 8191) / 8192, 1); the last one joins what all have
 // x: global memory
-// shared memory: 224 bytes
+// shared memory: 225 bytes
 // some, every, how_many, times: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
 // up to 16 runs of elements a thread: 32 threads an output, 4 elements side by side; they meet by shuffles
 // x: global memory
-// some, every, how_many, times: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
-// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
 #include "layoutc.cuh"
 
 using Index = int;
@@ -20,10 +18,11 @@ KERNEL(512) tests(
     Out<i64> how_many,
     Out<float> times,
     Index H, Index W,
-    Out<bool> tests_found,
-    Out<bool> tests_held,
-    Out<i64> tests_count,
-    Out<float> tests_product
+    Parts<bool> tests_found,
+    Parts<bool> tests_held,
+    Parts<i64> tests_count,
+    Parts<float> tests_product,
+    Out<unsigned> tests_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -139,6 +138,74 @@ KERNEL(512) tests(
             tests_product[i * parts + part] = product;
         }
     }
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(tests_arrived + block / parts, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            bool found_2 = false;
+            bool held_2 = true;
+            i64 count_2 = 0ll;
+            float product_2 = 1.0f;
+            UNROLL_BY(4)
+            for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
+                const bool found_there_2 = fetch(tests_found + (i * parts + part_2));
+                found_2 = found_2 || found_there_2;
+                const bool held_there_2 = fetch(tests_held + (i * parts + part_2));
+                held_2 = held_2 && held_there_2;
+                const i64 count_there_2 = fetch(tests_count + (i * parts + part_2));
+                count_2 = add(count_2, count_there_2);
+                const float product_there_2 = fetch(tests_product + (i * parts + part_2));
+                product_2 = product_2 * product_there_2;
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const bool found_there_2 = shuffle(0xffffffffu, found_2, lane_2 ^ distance, 32);
+                found_2 = found_2 || found_there_2;
+                const bool held_there_2 = shuffle(0xffffffffu, held_2, lane_2 ^ distance, 32);
+                held_2 = held_2 && held_there_2;
+                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 32);
+                count_2 = add(count_2, count_there_2);
+                const float product_there_2 = shuffle(0xffffffffu, product_2, lane_2 ^ distance, 32);
+                product_2 = product_2 * product_there_2;
+            }
+            if (lane_2 == 0) {
+                found_of_warp[thread / 32] = found_2;
+                held_of_warp[thread / 32] = held_2;
+                count_of_warp[thread / 32] = count_2;
+                product_of_warp[thread / 32] = product_2;
+            }
+            __syncthreads();
+            found_2 = found_of_warp[lane_2 % 16];
+            held_2 = held_of_warp[lane_2 % 16];
+            count_2 = count_of_warp[lane_2 % 16];
+            product_2 = product_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const bool found_there_2 = shuffle(0xffffffffu, found_2, lane_2 ^ distance, 16);
+                found_2 = found_2 || found_there_2;
+                const bool held_there_2 = shuffle(0xffffffffu, held_2, lane_2 ^ distance, 16);
+                held_2 = held_2 && held_there_2;
+                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 16);
+                count_2 = add(count_2, count_there_2);
+                const float product_there_2 = shuffle(0xffffffffu, product_2, lane_2 ^ distance, 16);
+                product_2 = product_2 * product_there_2;
+            }
+            if (thread == 0) {
+                some[i] = found_2;
+                every[i] = held_2;
+                how_many[i] = count_2;
+                times[i] = product_2;
+            }
+        }
+    }
 }
 
 KERNEL(512) tests_short(
@@ -212,57 +279,6 @@ KERNEL(512) tests_short(
     UNROLL
     for (int element = 1; element < 4; ++element) {
         product = product * product_run[element];
-    }
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const bool found_there = shuffle(0xffffffffu, found, worker ^ distance, 32);
-        found = found || found_there;
-        const bool held_there = shuffle(0xffffffffu, held, worker ^ distance, 32);
-        held = held && held_there;
-        const i64 count_there = shuffle(0xffffffffu, count, worker ^ distance, 32);
-        count = add(count, count_there);
-        const float product_there = shuffle(0xffffffffu, product, worker ^ distance, 32);
-        product = product * product_there;
-    }
-    if (worker == 0 && i < H) {
-        some[i] = found;
-        every[i] = held;
-        how_many[i] = count;
-        times[i] = product;
-    }
-}
-
-KERNEL(512) tests_joined(
-    Out<bool> some,
-    Out<bool> every,
-    Out<i64> how_many,
-    Out<float> times,
-    Index H, Index W,
-    In<bool> tests_found,
-    In<bool> tests_held,
-    In<i64> tests_count,
-    In<float> tests_product
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index i = block * 16 + thread / 32;
-    const int worker = thread % 32;
-    bool found = false;
-    bool held = true;
-    i64 count = 0ll;
-    float product = 1.0f;
-    const Index parts = maximum((W / 4 + 8191) / 8192, 1);
-    const Index part_end = i < H ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 32) {
-        const bool found_there = tests_found[i * parts + part];
-        found = found || found_there;
-        const bool held_there = tests_held[i * parts + part];
-        held = held && held_there;
-        const i64 count_there = tests_count[i * parts + part];
-        count = add(count, count_there);
-        const float product_there = tests_product[i * parts + part];
-        product = product * product_there;
     }
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {

@@ -1,12 +1,9 @@
 // total, schedule: chosen by the compiler
 // s: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((N / 4 + 8191) / 8192, 1)
+// blocks that share an output: maximum((N / 4 + 8191) / 8192, 1); the last one joins what all have
 // x: global memory
-// shared memory: 64 bytes
-// s: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
-// joins what several blocks have of an output: 512 threads an output; they meet by shuffles, then through shared memory
-// shared memory: 64 bytes
+// shared memory: 65 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -15,7 +12,8 @@ KERNEL(512) total(
     In<float> x,
     Out<float> s,
     Index N,
-    Out<float> total_sum
+    Parts<float> total_sum,
+    Out<unsigned> total_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -66,40 +64,43 @@ KERNEL(512) total(
             total_sum[block] = sum;
         }
     }
-}
-
-KERNEL(512) total_joined(
-    Out<float> s,
-    Index N,
-    In<float> total_sum
-) {
-    const int thread = threadIdx.x;
-    float sum = 0.0f;
-    float lost = 0.0f;
-    const Index parts = maximum((N / 4 + 8191) / 8192, 1);
-    UNROLL_BY(4)
-    for (Index part = thread; part < parts; part += 512) {
-        const float sum_there = total_sum[part];
-        sum = add_compensated(sum, sum_there, lost);
-    }
-    const int lane = thread % 32;
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
-        sum = sum + sum_there;
-    }
-    SHARED(float, sum_of_warp, 16);
-    if (lane == 0) {
-        sum_of_warp[thread / 32] = sum;
-    }
-    __syncthreads();
-    sum = sum_of_warp[lane % 16];
-    UNROLL
-    for (int distance = 8; distance > 0; distance /= 2) {
-        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 16);
-        sum = sum + sum_there;
-    }
-    if (thread == 0) {
-        s[0] = sum;
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(total_arrived, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            float sum_2 = 0.0f;
+            float lost = 0.0f;
+            UNROLL_BY(4)
+            for (Index part = thread; part < parts; part += 512) {
+                const float sum_there_2 = fetch(total_sum + part);
+                sum_2 = add_compensated(sum_2, sum_there_2, lost);
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 32);
+                sum_2 = sum_2 + sum_there_2;
+            }
+            if (lane_2 == 0) {
+                sum_of_warp[thread / 32] = sum_2;
+            }
+            __syncthreads();
+            sum_2 = sum_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 16);
+                sum_2 = sum_2 + sum_there_2;
+            }
+            if (thread == 0) {
+                s[0] = sum_2;
+            }
+        }
     }
 }

@@ -1,12 +1,9 @@
 // columns, schedule: chosen by the compiler
 // s, some: tile j 256; 512 threads, 8 outputs each, ((32,16),8):((8,0),1)
 // 16 threads an output, 8 elements side by side; they meet in shared memory
-// blocks that share an output: maximum((H + 511) / 512, 1)
+// blocks that share an output: maximum((H + 511) / 512, 1); the last one joins what all have
 // x: global memory
-// shared memory: 20480 bytes
-// s, some: tile j 32; 256 threads, 1 output each, ((32,8),1):((1,0),1)
-// joins what several blocks have of an output: 8 threads an output; they meet in shared memory
-// shared memory: 1280 bytes
+// shared memory: 20481 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -16,8 +13,9 @@ KERNEL(512) columns(
     Out<float> s,
     Out<bool> some,
     Index H, Index W,
-    Out<float> columns_sum,
-    Out<bool> columns_found
+    Parts<float> columns_sum,
+    Parts<bool> columns_found,
+    Out<unsigned> columns_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -97,52 +95,74 @@ KERNEL(512) columns(
             }
         }
     }
-}
-
-KERNEL(256) columns_joined(
-    Out<float> s,
-    Out<bool> some,
-    Index H, Index W,
-    In<float> columns_sum,
-    In<bool> columns_found
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index j = block * 32 + thread % 32;
-    const int worker = thread / 32;
-    float sum = 0.0f;
-    float lost = 0.0f;
-    bool found = false;
-    const Index parts = maximum((H + 511) / 512, 1);
-    const Index part_end = j < W ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 8) {
-        const float sum_there = columns_sum[part * W + j];
-        sum = add_compensated(sum, sum_there, lost);
-        const bool found_there = columns_found[part * W + j];
-        found = found || found_there;
-    }
-    SHARED(float, sum_of_group, 8 * 32);
-    SHARED(bool, found_of_group, 8 * 32);
-    sum_of_group[thread / 32 * 32 + thread % 32] = sum;
-    found_of_group[thread / 32 * 32 + thread % 32] = found;
-    __syncthreads();
-    if (worker == 0) {
-        sum = sum_of_group[thread % 32];
-        UNROLL
-        for (int group = 1; group < 8; ++group) {
-            const float sum_there = sum_of_group[group * 32 + thread % 32];
-            sum = sum + sum_there;
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (worker == 0) {
+            fence();
         }
-        found = found_of_group[thread % 32];
-        UNROLL
-        for (int group = 1; group < 8; ++group) {
-            const bool found_there = found_of_group[group * 32 + thread % 32];
-            found = found || found_there;
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(columns_arrived + block % blocks_j, parts);
         }
-    }
-    if (worker == 0 && j < W) {
-        s[j] = sum;
-        some[j] = found;
+        __syncthreads();
+        if (is_last[0]) {
+            float sum_run_2[8];
+            float lost_run[8];
+            UNROLL
+            for (int element = 0; element < 8; ++element) {
+                sum_run_2[element] = 0.0f;
+                lost_run[element] = 0.0f;
+            }
+            bool found_run_2[8];
+            UNROLL
+            for (int element = 0; element < 8; ++element) {
+                found_run_2[element] = false;
+            }
+            UNROLL_BY(4)
+            for (Index part_2 = worker; part_2 < parts; part_2 += 16) {
+                UNROLL
+                for (int element = 0; element < 8; ++element) {
+                    if (j + element < W) {
+                        const float sum_there_2 = fetch(columns_sum + (part_2 * W + j + element));
+                        sum_run_2[element] = add_compensated(sum_run_2[element], sum_there_2,
+                            lost_run[element]);
+                        const bool found_there_2 = fetch(columns_found + (part_2 * W + j + element));
+                        found_run_2[element] = found_run_2[element] || found_there_2;
+                    }
+                }
+            }
+            UNROLL
+            for (int element = 0; element < 8; ++element) {
+                sum_of_group[thread / 32 * 256 + thread % 32 * 8 + element] = sum_run_2[element];
+                found_of_group[thread / 32 * 256 + thread % 32 * 8 + element] = found_run_2[element];
+            }
+            __syncthreads();
+            if (worker == 0) {
+                UNROLL
+                for (int element = 0; element < 8; ++element) {
+                    sum_run_2[element] = sum_of_group[thread % 32 * 8 + element];
+                    UNROLL
+                    for (int group = 1; group < 16; ++group) {
+                        const float sum_there_2 = sum_of_group[group * 256 + thread % 32 * 8 + element];
+                        sum_run_2[element] = sum_run_2[element] + sum_there_2;
+                    }
+                    found_run_2[element] = found_of_group[thread % 32 * 8 + element];
+                    UNROLL
+                    for (int group = 1; group < 16; ++group) {
+                        const bool found_there_2 = found_of_group[group * 256 + thread % 32 * 8 + element];
+                        found_run_2[element] = found_run_2[element] || found_there_2;
+                    }
+                }
+            }
+            if (worker == 0) {
+                UNROLL
+                for (int element = 0; element < 8; ++element) {
+                    if (j + element < W) {
+                        s[j + element] = sum_run_2[element];
+                        some[j + element] = found_run_2[element];
+                    }
+                }
+            }
+        }
     }
 }

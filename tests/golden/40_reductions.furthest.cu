@@ -1,12 +1,9 @@
 // furthest, schedule: chosen by the compiler
 // at, low, high: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 8 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum(floor_div(W / 8 * i64(H) + 8191, 8192), 1)
+// blocks that share an output: maximum(floor_div(W / 8 * i64(H) + 8191, 8192), 1); the last one joins what all have
 // x: global memory
-// shared memory: 256 bytes
-// at, low, high: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
-// joins what several blocks have of an output: 512 threads an output; they meet by shuffles, then through shared memory
-// shared memory: 256 bytes
+// shared memory: 257 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -17,10 +14,11 @@ KERNEL(512) furthest(
     Out<i16> low,
     Out<i16> high,
     Index H, Index W,
-    Out<int> furthest_best,
-    Out<i64> furthest_place,
-    Out<i16> furthest_least,
-    Out<i16> furthest_greatest
+    Parts<int> furthest_best,
+    Parts<i64> furthest_place,
+    Parts<i16> furthest_least,
+    Parts<i16> furthest_greatest,
+    Out<unsigned> furthest_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -173,82 +171,77 @@ KERNEL(512) furthest(
             furthest_greatest[block] = greatest;
         }
     }
-}
-
-KERNEL(512) furthest_joined(
-    Out<i64> at,
-    Out<i16> low,
-    Out<i16> high,
-    Index H, Index W,
-    In<int> furthest_best,
-    In<i64> furthest_place,
-    In<i16> furthest_least,
-    In<i16> furthest_greatest
-) {
-    const int thread = threadIdx.x;
-    int best = (-2147483647 - 1);
-    i64 place = 9223372036854775807ll;
-    i16 least = 32767;
-    i16 greatest = -32768;
-    const Index parts = maximum(floor_div(W / 8 * i64(H) + 8191, 8192), 1);
-    UNROLL_BY(4)
-    for (Index part = thread; part < parts; part += 512) {
-        const int best_there = furthest_best[part];
-        const i64 place_there = furthest_place[part];
-        if (first_greatest(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
         }
-        const i16 least_there = furthest_least[part];
-        least = minimum(least, least_there);
-        const i16 greatest_there = furthest_greatest[part];
-        greatest = maximum(greatest, greatest_there);
-    }
-    const int lane = thread % 32;
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const int best_there = shuffle(0xffffffffu, best, lane ^ distance, 32);
-        const i64 place_there = shuffle(0xffffffffu, place, lane ^ distance, 32);
-        if (first_greatest(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(furthest_arrived, parts);
         }
-        const i16 least_there = shuffle(0xffffffffu, least, lane ^ distance, 32);
-        least = minimum(least, least_there);
-        const i16 greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 32);
-        greatest = maximum(greatest, greatest_there);
-    }
-    SHARED(int, best_of_warp, 16);
-    SHARED(i64, place_of_warp, 16);
-    SHARED(i16, least_of_warp, 16);
-    SHARED(i16, greatest_of_warp, 16);
-    if (lane == 0) {
-        best_of_warp[thread / 32] = best;
-        place_of_warp[thread / 32] = place;
-        least_of_warp[thread / 32] = least;
-        greatest_of_warp[thread / 32] = greatest;
-    }
-    __syncthreads();
-    best = best_of_warp[lane % 16];
-    place = place_of_warp[lane % 16];
-    least = least_of_warp[lane % 16];
-    greatest = greatest_of_warp[lane % 16];
-    UNROLL
-    for (int distance = 8; distance > 0; distance /= 2) {
-        const int best_there = shuffle(0xffffffffu, best, lane ^ distance, 16);
-        const i64 place_there = shuffle(0xffffffffu, place, lane ^ distance, 16);
-        if (first_greatest(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
+        __syncthreads();
+        if (is_last[0]) {
+            int best_2 = (-2147483647 - 1);
+            i64 place_2 = 9223372036854775807ll;
+            i16 least_2 = 32767;
+            i16 greatest_2 = -32768;
+            UNROLL_BY(4)
+            for (Index part = thread; part < parts; part += 512) {
+                const int best_there_2 = fetch(furthest_best + part);
+                const i64 place_there_2 = fetch(furthest_place + part);
+                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+                const i16 least_there_2 = fetch(furthest_least + part);
+                least_2 = minimum(least_2, least_there_2);
+                const i16 greatest_there_2 = fetch(furthest_greatest + part);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const int best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 32);
+                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 32);
+                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+                const i16 least_there_2 = shuffle(0xffffffffu, least_2, lane_2 ^ distance, 32);
+                least_2 = minimum(least_2, least_there_2);
+                const i16 greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 32);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            if (lane_2 == 0) {
+                best_of_warp[thread / 32] = best_2;
+                place_of_warp[thread / 32] = place_2;
+                least_of_warp[thread / 32] = least_2;
+                greatest_of_warp[thread / 32] = greatest_2;
+            }
+            __syncthreads();
+            best_2 = best_of_warp[lane_2 % 16];
+            place_2 = place_of_warp[lane_2 % 16];
+            least_2 = least_of_warp[lane_2 % 16];
+            greatest_2 = greatest_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const int best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 16);
+                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 16);
+                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+                const i16 least_there_2 = shuffle(0xffffffffu, least_2, lane_2 ^ distance, 16);
+                least_2 = minimum(least_2, least_there_2);
+                const i16 greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 16);
+                greatest_2 = maximum(greatest_2, greatest_there_2);
+            }
+            if (thread == 0) {
+                at[0] = place_2;
+                low[0] = least_2;
+                high[0] = greatest_2;
+            }
         }
-        const i16 least_there = shuffle(0xffffffffu, least, lane ^ distance, 16);
-        least = minimum(least, least_there);
-        const i16 greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 16);
-        greatest = maximum(greatest, greatest_there);
-    }
-    if (thread == 0) {
-        at[0] = place;
-        low[0] = least;
-        high[0] = greatest;
     }
 }

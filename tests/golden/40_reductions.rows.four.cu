@@ -1,11 +1,9 @@
 // rows, schedule: four
 // mean, at: tile i 4; 256 threads, 1 output each, ((64,4),1):((0,1),0)
 // 64 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((W / 4 + 1023) / 1024, 1)
+// blocks that share an output: maximum((W / 4 + 1023) / 1024, 1); the last one joins what all have
 // x: global memory
-// shared memory: 128 bytes
-// mean, at: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
-// joins what several blocks have of an output: 32 threads an output; they meet by shuffles
+// shared memory: 129 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -15,9 +13,10 @@ KERNEL(256) rows(
     Out<float> mean,
     Out<i64> at,
     Index H, Index W,
-    Out<float> rows_sum,
-    Out<float> rows_best,
-    Out<i64> rows_place
+    Parts<float> rows_sum,
+    Parts<float> rows_best,
+    Parts<i64> rows_place,
+    Out<unsigned> rows_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -122,50 +121,69 @@ KERNEL(256) rows(
             rows_place[i * parts + part] = place;
         }
     }
-}
-
-KERNEL(512) rows_joined(
-    Out<float> mean,
-    Out<i64> at,
-    Index H, Index W,
-    In<float> rows_sum,
-    In<float> rows_best,
-    In<i64> rows_place
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index i = block * 16 + thread / 32;
-    const int worker = thread % 32;
-    float sum = 0.0f;
-    float lost = 0.0f;
-    float best = -infinity<float>();
-    i64 place = 9223372036854775807ll;
-    const Index parts = maximum((W / 4 + 1023) / 1024, 1);
-    const Index part_end = i < H ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 32) {
-        const float sum_there = rows_sum[i * parts + part];
-        sum = add_compensated(sum, sum_there, lost);
-        const float best_there = rows_best[i * parts + part];
-        const i64 place_there = rows_place[i * parts + part];
-        if (first_greatest(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (worker == 0) {
+            fence();
         }
-    }
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float sum_there = shuffle(0xffffffffu, sum, worker ^ distance, 32);
-        sum = sum + sum_there;
-        const float best_there = shuffle(0xffffffffu, best, worker ^ distance, 32);
-        const i64 place_there = shuffle(0xffffffffu, place, worker ^ distance, 32);
-        if (first_greatest(best_there, place_there, best, place)) {
-            best = best_there;
-            place = place_there;
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(rows_arrived + block / parts, parts);
         }
-    }
-    if (worker == 0 && i < H) {
-        mean[i] = sum;
-        at[i] = place;
+        __syncthreads();
+        if (is_last[0]) {
+            float sum_2 = 0.0f;
+            float lost = 0.0f;
+            float best_2 = -infinity<float>();
+            i64 place_2 = 9223372036854775807ll;
+            const Index part_end = i < H ? parts : 0;
+            UNROLL_BY(4)
+            for (Index part_2 = worker; part_2 < part_end; part_2 += 64) {
+                const float sum_there_2 = fetch(rows_sum + (i * parts + part_2));
+                sum_2 = add_compensated(sum_2, sum_there_2, lost);
+                const float best_there_2 = fetch(rows_best + (i * parts + part_2));
+                const i64 place_there_2 = fetch(rows_place + (i * parts + part_2));
+                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 32);
+                sum_2 = sum_2 + sum_there_2;
+                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 32);
+                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 32);
+                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+            }
+            if (lane_2 == 0) {
+                sum_of_warp[thread / 32] = sum_2;
+                best_of_warp[thread / 32] = best_2;
+                place_of_warp[thread / 32] = place_2;
+            }
+            __syncthreads();
+            sum_2 = sum_of_warp[thread / 64 * 2 + lane_2 % 2];
+            best_2 = best_of_warp[thread / 64 * 2 + lane_2 % 2];
+            place_2 = place_of_warp[thread / 64 * 2 + lane_2 % 2];
+            UNROLL
+            for (int distance = 1; distance > 0; distance /= 2) {
+                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 2);
+                sum_2 = sum_2 + sum_there_2;
+                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 2);
+                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 2);
+                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
+                    best_2 = best_there_2;
+                    place_2 = place_there_2;
+                }
+            }
+            if (worker == 0 && i < H) {
+                mean[i] = sum_2;
+                at[i] = place_2;
+            }
+        }
     }
 }

@@ -1,11 +1,9 @@
 // total, schedule: eight
 // s: tile one output; 8 threads, 1 output each, ((8,1),1):((0,1),0)
 // 8 threads an output; they meet by shuffles
-// blocks that share an output: maximum((N + 127) / 128, 1)
+// blocks that share an output: maximum((N + 127) / 128, 1); the last one joins what all have
 // x: global memory
-// s: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
-// joins what several blocks have of an output: 512 threads an output; they meet by shuffles, then through shared memory
-// shared memory: 64 bytes
+// shared memory: 1 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -14,7 +12,8 @@ KERNEL(8) total(
     In<float> x,
     Out<float> s,
     Index N,
-    Out<float> total_sum
+    Parts<float> total_sum,
+    Out<unsigned> total_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -36,40 +35,32 @@ KERNEL(8) total(
             total_sum[block] = sum;
         }
     }
-}
-
-KERNEL(512) total_joined(
-    Out<float> s,
-    Index N,
-    In<float> total_sum
-) {
-    const int thread = threadIdx.x;
-    float sum = 0.0f;
-    float lost = 0.0f;
-    const Index parts = maximum((N + 127) / 128, 1);
-    UNROLL_BY(4)
-    for (Index part = thread; part < parts; part += 512) {
-        const float sum_there = total_sum[part];
-        sum = add_compensated(sum, sum_there, lost);
-    }
-    const int lane = thread % 32;
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
-        sum = sum + sum_there;
-    }
-    SHARED(float, sum_of_warp, 16);
-    if (lane == 0) {
-        sum_of_warp[thread / 32] = sum;
-    }
-    __syncthreads();
-    sum = sum_of_warp[lane % 16];
-    UNROLL
-    for (int distance = 8; distance > 0; distance /= 2) {
-        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 16);
-        sum = sum + sum_there;
-    }
-    if (thread == 0) {
-        s[0] = sum;
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(total_arrived, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            float sum_2 = 0.0f;
+            float lost = 0.0f;
+            UNROLL_BY(4)
+            for (Index part = thread; part < parts; part += 8) {
+                const float sum_there_2 = fetch(total_sum + part);
+                sum_2 = add_compensated(sum_2, sum_there_2, lost);
+            }
+            UNROLL
+            for (int distance = 4; distance > 0; distance /= 2) {
+                const float sum_there_2 = shuffle(0xffu, sum_2, thread ^ distance, 8);
+                sum_2 = sum_2 + sum_there_2;
+            }
+            if (thread == 0) {
+                s[0] = sum_2;
+            }
+        }
     }
 }

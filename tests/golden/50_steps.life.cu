@@ -4,12 +4,9 @@
 // cell: 4 x 24 in registers; halo i [1, 1], j [1, 1]
 // living: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 16 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1)
+// blocks that share an output: maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1); the last one joins what all have
 // cell: global memory
-// shared memory: 128 bytes
-// living: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
-// joins what several blocks have of an output: 512 threads an output; they meet by shuffles, then through shared memory
-// shared memory: 128 bytes
+// shared memory: 129 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -130,7 +127,8 @@ KERNEL(512) life_living(
     In<u8> cell, Index cell_stride_0,
     Out<i64> living,
     Index H, Index W,
-    Out<i64> life_living_count
+    Parts<i64> life_living_count,
+    Out<unsigned> life_living_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -213,39 +211,42 @@ KERNEL(512) life_living(
             life_living_count[block] = count;
         }
     }
-}
-
-KERNEL(512) life_living_joined(
-    Out<i64> living,
-    Index H, Index W,
-    In<i64> life_living_count
-) {
-    const int thread = threadIdx.x;
-    i64 count = 0ll;
-    const Index parts = maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1);
-    UNROLL_BY(4)
-    for (Index part = thread; part < parts; part += 512) {
-        const i64 count_there = life_living_count[part];
-        count = add(count, count_there);
-    }
-    const int lane = thread % 32;
-    UNROLL
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 32);
-        count = add(count, count_there);
-    }
-    SHARED(i64, count_of_warp, 16);
-    if (lane == 0) {
-        count_of_warp[thread / 32] = count;
-    }
-    __syncthreads();
-    count = count_of_warp[lane % 16];
-    UNROLL
-    for (int distance = 8; distance > 0; distance /= 2) {
-        const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 16);
-        count = add(count, count_there);
-    }
-    if (thread == 0) {
-        living[0] = count;
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (thread == 0) {
+            fence();
+        }
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(life_living_arrived, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            i64 count_2 = 0ll;
+            UNROLL_BY(4)
+            for (Index part = thread; part < parts; part += 512) {
+                const i64 count_there_2 = fetch(life_living_count + part);
+                count_2 = add(count_2, count_there_2);
+            }
+            const int lane_2 = thread % 32;
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 32);
+                count_2 = add(count_2, count_there_2);
+            }
+            if (lane_2 == 0) {
+                count_of_warp[thread / 32] = count_2;
+            }
+            __syncthreads();
+            count_2 = count_of_warp[lane_2 % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 16);
+                count_2 = add(count_2, count_there_2);
+            }
+            if (thread == 0) {
+                living[0] = count_2;
+            }
+        }
     }
 }

@@ -1,12 +1,9 @@
 // before, schedule: chosen by the compiler
 // y: tile i 32; 512 threads, 1 output each, ((32,16),1):((1,0),1)
 // 16 threads an output; they meet in shared memory
-// blocks that share an output: maximum((N + 511) / 512, 1)
+// blocks that share an output: maximum((N + 511) / 512, 1); the last one joins what all have
 // x: global memory
-// shared memory: 4096 bytes
-// y: tile i 32; 256 threads, 1 output each, ((32,8),1):((1,0),1)
-// joins what several blocks have of an output: 8 threads an output; they meet in shared memory
-// shared memory: 2048 bytes
+// shared memory: 4097 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -15,7 +12,8 @@ KERNEL(512) before(
     In<int> x,
     Out<i64> y,
     Index N,
-    Out<i64> before_sum
+    Parts<i64> before_sum,
+    Out<unsigned> before_arrived
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
@@ -48,37 +46,37 @@ KERNEL(512) before(
             before_sum[part * N + i] = sum;
         }
     }
-}
-
-KERNEL(256) before_joined(
-    Out<i64> y,
-    Index N,
-    In<i64> before_sum
-) {
-    const int thread = threadIdx.x;
-    const Index block = blockIdx.x;
-    const Index i = block * 32 + thread % 32;
-    const int worker = thread / 32;
-    i64 sum = 0ll;
-    const Index parts = maximum((N + 511) / 512, 1);
-    const Index part_end = i < N ? parts : 0;
-    UNROLL_BY(4)
-    for (Index part = worker; part < part_end; part += 8) {
-        const i64 sum_there = before_sum[part * N + i];
-        sum = add(sum, sum_there);
-    }
-    SHARED(i64, sum_of_group, 8 * 32);
-    sum_of_group[thread / 32 * 32 + thread % 32] = sum;
-    __syncthreads();
-    if (worker == 0) {
-        sum = sum_of_group[thread % 32];
-        UNROLL
-        for (int group = 1; group < 8; ++group) {
-            const i64 sum_there = sum_of_group[group * 32 + thread % 32];
-            sum = add(sum, sum_there);
+    SHARED(bool, is_last, 1);
+    if (parts > 1) {
+        if (worker == 0) {
+            fence();
         }
-    }
-    if (worker == 0 && i < N) {
-        y[i] = sum;
+        __syncthreads();
+        if (thread == 0) {
+            is_last[0] = comes_last(before_arrived + block % blocks_i, parts);
+        }
+        __syncthreads();
+        if (is_last[0]) {
+            i64 sum_2 = 0ll;
+            const Index part_end = i < N ? parts : 0;
+            UNROLL_BY(4)
+            for (Index part_2 = worker; part_2 < part_end; part_2 += 16) {
+                const i64 sum_there_2 = fetch(before_sum + (part_2 * N + i));
+                sum_2 = add(sum_2, sum_there_2);
+            }
+            sum_of_group[thread / 32 * 32 + thread % 32] = sum_2;
+            __syncthreads();
+            if (worker == 0) {
+                sum_2 = sum_of_group[thread % 32];
+                UNROLL
+                for (int group = 1; group < 16; ++group) {
+                    const i64 sum_there_2 = sum_of_group[group * 32 + thread % 32];
+                    sum_2 = add(sum_2, sum_there_2);
+                }
+            }
+            if (worker == 0 && i < N) {
+                y[i] = sum_2;
+            }
+        }
     }
 }

@@ -40,6 +40,7 @@ class Making:
     unroll: int = AHEAD
     exact: bool = False             # float sums are compensated: a worker may have many terms
     shared: list[Storage] = field(default_factory=list)
+    spare: list[Storage] = field(default_factory=list)      # declared before, and free again
 
     def make(self, group: Group) -> list[Cells]:
         """What each thread has of the group's reductions after all its points."""
@@ -249,6 +250,10 @@ class Making:
     def _array(self, part: Part, extents: tuple[int, ...], whose: str) -> str:
         """A shared array of the block."""
         frame = self.frame
+        for held in self.spare:
+            if (held.type, held.extents) == (part.type, extents):
+                self.spare.remove(held)
+                return held.tensor
         array = frame.names.take(f"{part.name}_of_{whose}")
         frame.lowering.emit(Shared(part.register, array, extents))
         storage = Storage(array, "shared", part.type, extents)

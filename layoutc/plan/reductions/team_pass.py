@@ -9,20 +9,21 @@ from itertools import groupby
 from layoutc.index import TRUE, Expr, Int, Name, ceildiv, compare, dot, every, multiplied, multiply, select
 from layoutc.plan.kernel.frame import Choice, Frame
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Lanes, Pass, Workspace, WorkspaceArgument
-from layoutc.plan.reads.footprints import Footprint, footprints
+from layoutc.plan.nodes import Lanes, Pass, Storage, Workspace, WorkspaceArgument
+from layoutc.plan.reads.footprints import Footprint
 from layoutc.plan.reads.reach import grown
 from layoutc.plan.reductions.course import Course, Digit, walk
-from layoutc.plan.reductions.fit import without_reductions
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import Making
 from layoutc.plan.reductions.parts import Cells
 from layoutc.plan.reductions.team import Team
-from layoutc.plan.steps import Assign, Either, Function, Let, Loop, Step, Steps, When
-from layoutc.plan.values import Element, c_type, store
+from layoutc.plan.steps import Assign, Barrier, Do, Either, Let, Loop, Shared, Step, Steps, When
+from layoutc.plan.steps import Function as KernelFunction
+from layoutc.plan.values import Element, Function, Operation, c_type, store
+from layoutc.plan.values import Variable as Held
 from layoutc.plan.work import Work
-from layoutc.resolve.program import Kernel
+from layoutc.resolve.types import BOOL
 
 SHORT_ROUNDS = 16           # of a worker of a small team, up to which it is taken
 
@@ -42,14 +43,18 @@ class Order:
 class TeamPass:
     """One function."""
 
-    def __init__(self, order: Order, names: Names, entry: str, spaces: tuple[tuple[Workspace, ...], ...]) -> None:
+    def __init__(
+        self, order: Order, names: Names, entry: str, spaces: tuple[tuple[Workspace, ...], ...],
+        arrived: Workspace | None,
+    ) -> None:
+        self.arrived = arrived
         self.order, self.spaces, self.work, self.team = order, spaces, order.work, order.team
         self.names, self.entry = names, entry
 
-    def reducing(self, parts: Expr, sharing: Expr) -> tuple[Pass, Function]:
+    def reducing(self, parts: Expr, sharing: Expr) -> tuple[Pass, KernelFunction]:
         """The pass that reads the inputs; ``sharing``: as many blocks as ``parts``, 0 where it is not needed."""
         read = tuple(grown(self.work.kernel, self.work.equations, frozenset()).values())
-        self._begin(read, writes=True)
+        self._begin(read)
         frame = self.frame
         with frame.lowering.block() as body:
             self._emit_place(parts, exact=not self.order.rounds)
@@ -65,37 +70,19 @@ class TeamPass:
                     frame.lowering.answers[one.key] = cells.at[-1]
                 made |= dict(here)
             self._emit_outputs([made[one] for one in found])
-        return self._record(sharing, None, parts), frame.function(body)
-
-    def joining(self, parts: Expr) -> tuple[Pass, Function]:
-        """The pass that reads what the first one's blocks leave."""
-        bare = without_reductions(self.work)
-        equations = tuple(e for e in bare.equations if e.output in {q.output for q in self.work.equations})
-        self._begin(tuple(footprints(bare, equations).values()), writes=False)
-        frame = self.frame
-        with frame.lowering.block() as body:
-            self._emit_place(Int(1), exact=True)
-            found = find(frame.kernel, self.work.equations, self.env)
-            cells = [self.making.begin(one.reduce) for one in found]
-            count = frame.lowering.let("Index", "parts", parts.over(frame.extents))
-            walk(frame, self.making.course, (Digit.of("part", Int(0), Name(count, 0)),), 1, self.making.unroll,
-                 lambda at: self._join(cells, at[0], Name(count, 0)))
-            cells = [replace(c, lost=None) for c in cells]
-            self.making.met(cells, bool(self.team.walked))
-            for one, c in zip(found, cells, strict=True):
-                frame.lowering.answers[one.key] = c.at[-1]
-            self._emit_outputs(None)
-        needed = select(compare(">", parts, Int(1)), Int(1), Int(0))
-        return self._record(needed, bare, parts), frame.function(body)
+            if self.arrived is not None:
+                self._join_parts(found, self.arrived)
+        return self._record(sharing, parts), frame.function(body)
 
     # ---- the frame
 
-    def _begin(self, read: tuple[Footprint, ...], writes: bool) -> None:
+    def _begin(self, read: tuple[Footprint, ...]) -> None:
         choice = Choice(self.work.equations, self.team.tile, self.team.ownership, (), read, self.team.vector)
         self.frame = Frame(self.work.kernel, choice, self.work.signature, self.names, self.entry)
         for space in (s for group in self.spaces for s in group):
-            type = f"{'Out' if writes else 'In'}<{c_type(space.type)}>"
-            self.frame.add_argument(WorkspaceArgument(space, writes), type, space.name)
+            self.frame.add_argument(WorkspaceArgument(space), f"Parts<{c_type(space.type)}>", space.name)
+        if self.arrived is not None:
+            self.frame.add_argument(WorkspaceArgument(self.arrived), "Out<unsigned>", self.arrived.name)
         self.element: Expr = Int(0)
         if self.team.vector > 1:
             self.element = Name(self.names.take("element"), 0, self.team.vector - 1)
@@ -116,6 +103,7 @@ class TeamPass:
         if parts != Int(1) and not team.by_columns:
             self.part = rest if not frame.indices else Name(lowering.let("Index", "part", rest % self.parts), 0)
             rest = rest // self.parts
+        self.tile = rest if frame.indices else Int(0)
         self._emit_indices(rest)
         worker = team.worker
         if not isinstance(worker, Int | Name):
@@ -142,6 +130,7 @@ class TeamPass:
         lets: list[Step] = []
         places = [p.over({"item": Int(0)}) for p in team.ownership.places]
         kept = [number for number in range(len(frame.indices)) if number not in team.walked]
+        here_counts: list[Expr] = []
         for number in team.walked:
             at[number] = Name(frame.spelled[frame.indices[number]], 0)
         for number in reversed(kept):
@@ -151,6 +140,7 @@ class TeamPass:
                 blocks = ceildiv(n, size)
                 if not isinstance(blocks, Int | Name):
                     blocks = Name(lowering.let("Index", f"blocks_{frame.spelled[index]}", blocks), 0)
+                here_counts.append(blocks)
                 here, rest = rest % blocks, rest // blocks
             name = frame.spelled[index]
             place: Expr = Name(name, 0, n.value - 1 if isinstance(n, Int) and n.value % size == 0 else None)
@@ -166,6 +156,7 @@ class TeamPass:
             at[number] = place
         if team.by_columns and self.parts != Int(1):
             self.part = Name(self.names.take("part"), 0)
+            self.tile = Name("block", 0) % multiplied(here_counts)
             lets.append(Let("Index", str(self.part), rest))
         lowering.emit(*reversed(lets))
         self.at = [at[number] for number in range(len(frame.indices))]
@@ -181,10 +172,53 @@ class TeamPass:
             return multiply(part, multiplied(counts)) + flat
         return multiply(flat, parts) + part
 
-    def _join(self, cells: Sequence[Cells], part: Expr, parts: Expr) -> None:
-        place = self._place(part, parts)
-        for spaces, c in zip(self.spaces, cells, strict=True):
-            self.frame.lowering.emit(*c.join_there(tuple(Element(s.name, place) for s in spaces)))
+    def _join_parts(self, found: Sequence[Found], arrived: Workspace) -> None:
+        """Where several blocks have parts of an output, the last of them joins them, always in the same order."""
+        frame, lowering = self.frame, self.frame.lowering
+        last, spare = frame.names.take("is_last"), list(self.making.shared)
+        lowering.emit(Shared("bool", last, (1,)))
+        self.making.shared.append(Storage(last, "shared", BOOL, (1,)))
+        frame.shared_bytes += BOOL.bytes
+        place = Held(arrived.name) if self.tile == Int(0) else Operation("+", Held(arrived.name), self.tile)
+        count = Function("comes_last", (place, self.parts))
+        arrives: Steps = (Assign(Element(last, Int(0)), count),)
+        if self.team.threads > 1:
+            arrives = (When(compare("==", Name("thread"), Int(0)), arrives),)
+        fences: Steps = (Do(Function("fence", ())),)
+        if self.worker != Int(0):
+            fences = (When(compare("==", self.worker, Int(0)), fences),)
+        with lowering.block() as joins:
+            self._join(found, spare)
+        lowering.emit(When(compare(">", self.parts, Int(1)), (
+            *fences, Barrier(), *arrives, Barrier(), When(Element(last, Int(0)), tuple(joins)))))
+
+    def _join(self, found: Sequence[Found], spare: list[Storage]) -> None:
+        """All parts of the team's outputs, by the team as it is, in shared memory that is free again."""
+        frame, team, before = self.frame, self.team, self.making
+        element = self.element if team.by_columns else Int(0)
+        making = replace(before, element=element, exact=True, course=replace(before.course, part=Int(0), parts=Int(1)),
+                         team=team if team.by_columns else replace(team, vector=1), shared=[], spare=spare)
+        cells = [making.begin(one.reduce) for one in found]
+
+        def body(at: tuple[Expr, ...]) -> None:
+            place = self._place(at[0], self.parts)
+            steps: list[Step] = []
+            for spaces, c in zip(self.spaces, cells, strict=True):
+                steps += c.join_there(tuple(
+                    Function("fetch", (Operation("+", Held(s.name), place),)) for s in spaces))
+            if element == Int(0):
+                frame.lowering.emit(*steps)
+                return
+            one: Steps = tuple(steps) if self.exists == TRUE else (When(self.exists, tuple(steps)),)
+            frame.lowering.emit(Loop(True, "int", str(element), Int(0), Int(team.vector), one))
+
+        walk(frame, making.course, (Digit.of("part", Int(0), self.parts),), 1, making.unroll, body)
+        cells = [replace(c, lost=None) for c in cells]
+        making.met(cells, False)
+        before.shared += making.shared
+        for one, c in zip(found, cells, strict=True):
+            frame.lowering.answers[one.key] = c.at[-1]
+        self._emit_outputs(None)
 
     # ---- outputs
 
@@ -233,25 +267,22 @@ class TeamPass:
             self._store([here.get(number, e) for number, e in enumerate(self.at)])
         walk(frame, self.making.course, digits, 1, self.order.unroll, body)
 
-    def _record(self, sharing: Expr, kernel: Kernel | None, parts: Expr) -> Pass:
+    def _record(self, sharing: Expr, parts: Expr) -> Pass:
         team, order = self.team, self.order
-        vector = 1 if kernel is not None else team.vector
-        vector_of_walk = 1 if team.by_columns else vector
-        lanes = Lanes(team.workers, vector, None if kernel is not None or team.by_columns else order.along,
-                      not team.by_columns, team.workers * vector_of_walk * order.rounds if parts != Int(1) else 0)
+        vector_of_walk = 1 if team.by_columns else team.vector
+        lanes = Lanes(team.workers, team.vector, None if team.by_columns else order.along, not team.by_columns,
+                      team.workers * vector_of_walk * order.rounds if parts != Int(1) else 0)
         what = "for the outputs that share a reduction" if team.walked else "an output"
-        how = f"{team.workers} threads {what}" + (f", {vector} elements side by side" if vector > 1 else "")
+        how = f"{team.workers} threads {what}" + (f", {team.vector} elements side by side" if team.vector > 1 else "")
         notes = [f"{how}; they meet {_meeting(team)}"]
-        if kernel is not None:
-            notes = [f"joins what several blocks have of an output: {notes[0]}"]
-        elif self.team == self.order.short:
+        if team == order.short:
             notes = [f"up to {SHORT_ROUNDS} runs of elements a thread: {notes[0]}"]
         elif parts != Int(1):
-            notes.append(f"blocks that share an output: {parts}")
+            notes.append(f"blocks that share an output: {parts}; the last one joins what all have")
         one = self.frame.record()
         blocks = tuple(select(compare(">", n, Int(0)), Int(1), Int(0)) if number in team.walked else b
                        for number, (b, n) in enumerate(zip(one.blocks, one.extents, strict=True)))
-        return replace(one, blocks=blocks, sharing=sharing, kernel=kernel, lanes=lanes, notes=tuple(notes),
+        return replace(one, blocks=blocks, sharing=sharing, lanes=lanes, notes=tuple(notes),
                        storage=tuple(self.making.shared))
 
 

@@ -1,6 +1,6 @@
 """Strategy: neighbouring threads make neighbouring outputs, and groups of them share what is reduced, by columns.
 
-Groups of a block meet in shared memory; tall columns are shared by several blocks, and a second pass joins what each
+Groups of a block meet in shared memory; tall columns are shared by several blocks, the last of which joins what each
 has. How many blocks depends on extents alone, so that every run gives the same bits.
 """
 
@@ -28,6 +28,7 @@ from layoutc.plan.reductions.team import MOST_GROUPS, Team
 from layoutc.plan.reductions.team_pass import Order
 from layoutc.plan.strategies.teamed import Teamed
 from layoutc.plan.work import Work
+from layoutc.resolve.types import BOOL
 
 THREADS = 512
 GROUPS = 16             # of a block that share outputs
@@ -52,9 +53,10 @@ class Columns(Teamed):
         if isinstance(team, str):
             return team
         needed = sum(p.type.bytes for f in found for p in parts_of(f.reduce)) * team.threads * team.vector
+        share = ROUNDS if all(one.level == 0 for one in found) and not team.walked else 0
+        needed += BOOL.bytes if share else 0    # whether the block comes last
         if team.workers > 1 and needed > shared_budget(work):
             return f"threads meet in {needed} bytes of shared memory, and there are {shared_budget(work)}"
-        share = ROUNDS if all(one.level == 0 for one in found) and not team.walked else 0
         cost = prices[along] + (outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0)
         return Order(work, team, share, along, AHEAD), cost
 

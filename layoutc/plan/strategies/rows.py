@@ -1,6 +1,6 @@
 """Strategy: neighbouring threads reduce neighbouring elements to one output, by rows.
 
-A block or a part of it takes a row; rows that are long are shared by several blocks, and a second pass joins what
+A block or a part of it takes a row; rows that are long are shared by several blocks, the last of which joins what
 each has. How many blocks depends on extents alone, so that every run gives the same bits.
 """
 

@@ -109,6 +109,57 @@ template <class T, int N> LC_INLINE void store(const Out<T>& to, const Pack<T, N
     *lc::element<Pack<T, N>>(to.view, 0) = value;
 }
 
+// ---- Parts that blocks leave for one of them
+
+namespace lc {
+
+static u64 not_fenced[1024];    // per thread the block in which it has left something since its last fence
+static u64 counted;             // the block that was counted last
+
+LC_INLINE u64 this_block() { return state->launch << 32 | state->base; }
+
+template <class T> struct PartElement {
+    const ArrayView& view;
+    i64 i;
+    int line;
+    LC_INLINE void operator=(T value) const {
+        check_range(view, i, 1, true, line);
+        note_store(view, i, line);
+        if (LC_UNLIKELY(counted == this_block())) state->fail("a part is left after its block was counted", line);
+        not_fenced[state->thread] = this_block();
+        *element<T>(view, i) = value;
+    }
+};
+
+}  // namespace lc
+
+template <class T> struct Parts {
+    lc::ArrayView view;
+    LC_INLINE Parts(const Out<T>& array) : view(array.view) {}
+    LC_INLINE lc::PartElement<T> operator[](lc::Place i) const { return {view, i.value, i.line}; }
+    LC_INLINE Parts operator+(lc::i64 i) const { return Out<T>{lc::moved<T>(view, i)}; }
+};
+
+LC_INLINE void fence() { lc::not_fenced[lc::state->thread] = 0; }
+LC_INLINE bool comes_last(const Out<unsigned>& count, lc::i64 blocks, LC_LINE) {
+    lc::check_range(count.view, 0, 1, true, line);
+    for (lc::u32 k = 0; k < lc::state->block_dim.x; ++k)
+        if (LC_UNLIKELY(lc::not_fenced[k] == lc::this_block()))
+            lc::state->fail("a block is counted before all that its threads left is fenced", line);
+    if (count.view.owner) count.view.owner[-count.view.low] = lc::state->identity;
+    lc::counted = lc::this_block();
+    unsigned& now = *lc::element<unsigned>(count.view, 0);
+    if (LC_UNLIKELY(now >= lc::u64(blocks))) lc::state->fail("more blocks are counted than there are", line);
+    now = now + 1 == lc::u64(blocks) ? 0 : now + 1;
+    return now == 0;
+}
+template <class T> LC_INLINE T fetch(const Parts<T>& from, LC_LINE) {
+    lc::check_range(from.view, 0, 1, false, line);
+    if (LC_UNLIKELY(from.view.owner && from.view.owner[-from.view.low] == 0))
+        lc::state->fail("a part is read that no block has left", line);
+    return *lc::element<const T>(from.view, 0);
+}
+
 // ---- Shared memory
 
 namespace lc {

@@ -12,6 +12,7 @@ typedef int Place;
 
 template <class T> using In = const T*;
 template <class T> using Out = T*;
+template <class T> using Parts = T*;
 template <class T> using Shared = T*;
 
 #define SHARED(T, name, count) /* of bytes, which no constructor has to reach first */ \
@@ -39,6 +40,9 @@ template <int N, class T> LC_INLINE Pack<T, N> load_here(const T* from) { return
 template <class T, int N> LC_INLINE void store(T* to, const Pack<T, N>& value) {
     *reinterpret_cast<Pack<T, N>*>(to) = value;
 }
+LC_INLINE void fence() {}
+LC_INLINE bool comes_last(unsigned* count, unsigned blocks) { return (*count = (*count + 1) % blocks) == 0; }
+template <class T> LC_INLINE T fetch(const T* from) { return *from; }
 template <class T> LC_INLINE void store_any(T* to, lc::Same<T> value) { *to = value; }
 
 namespace lc {

@@ -72,6 +72,7 @@ DEVICE double maximum_number(double a, double b) { return fmax(a, b); }
 
 template <class T> using In = const T* __restrict__;
 template <class T> using Out = T* __restrict__;
+template <class T> using Parts = T*;                    // what blocks leave for one of them
 template <class T> using Shared = T*;                   // a parameter that points into shared memory
 
 #define SHARED(T, name, count) __shared__ __align__(16) T name[count]
@@ -139,6 +140,16 @@ template <class T> DEVICE void prefetch(const T* from) { asm volatile("prefetch.
 template <class T, int N> DEVICE void store(T* to, const Pack<T, N>& value) {
     *reinterpret_cast<Pack<T, N>*>(to) = value;
 }
+
+// Blocks leave parts, and the one that comes last joins them. fence(): what the thread has left is there for all;
+// comes_last, of one thread a block: as many blocks are counted, and the count begins anew; fetch reads what others left.
+DEVICE void fence() { __threadfence(); }
+DEVICE bool comes_last(unsigned* count, unsigned blocks) {
+    const bool last = atomicInc(count, blocks - 1) == blocks - 1;
+    __threadfence();
+    return last;
+}
+template <class T> DEVICE T fetch(const T* from) { return *static_cast<const volatile T*>(from); }
 
 // A small array passed by value: every launch has its own.
 template <class T, int N> struct Constant {
