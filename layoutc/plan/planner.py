@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from layoutc.diagnostics import LayoutcError
 from layoutc.index import Name
+from layoutc.plan.aliases import without_aliases
 from layoutc.plan.head import head
 from layoutc.plan.lowering.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
@@ -57,8 +58,15 @@ def _make_plan(
         passes += [replace(one, strategy=name, cost=chosen.cost, rejected=rejected) for one in made.passes]
         functions += made.functions
     index = "i64" if signature.wide else "int"
-    file = File(head(kernel, schedule, tuple(passes)), index, written(functions))
+    text = without_aliases(functions, _indices(kernel), signature.wide)
+    file = File(head(kernel, schedule, tuple(passes)), index, written(text))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)
+
+
+def _indices(kernel: Kernel) -> frozenset[str]:
+    """What the spec calls the coordinates."""
+    named = [one.indices for one in kernel.stages] + [one.indices for one in kernel.equations]
+    return frozenset(index for indices in named for index in indices)
 
 
 def _too_many(program: Program, stage: Stage) -> LayoutcError:

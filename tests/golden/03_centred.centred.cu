@@ -18,8 +18,7 @@ DEVICE void centred_walk(
     float f_held[3];
     UNROLL
     for (int at = 0; at < 3; ++at) {
-        const Index f_0 = at;
-        f_held[at] = f[f_0];
+        f_held[at] = f[at];
     }
 
     float x_row[12];

@@ -101,13 +101,12 @@ KERNEL(128) edges_and_rows(
     const Index blocks_j = (W + 511) / 512;
     const Index tile_i = block / blocks_j * 4;
     const Index tile_j = block % blocks_j * 512;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 4;
     const Index warp_j = tile_j + thread / 32 * 128;
-    if (first_i + 4 <= H && warp_j + 132 <= W && warp_j - 4 >= 0) {
-        edges_and_rows_walk<true>(x, x_stride_0, steepness, steepness_stride_0, H, W, first_i, j);
+    if (tile_i + 4 <= H && warp_j + 132 <= W && warp_j - 4 >= 0) {
+        edges_and_rows_walk<true>(x, x_stride_0, steepness, steepness_stride_0, H, W, tile_i, j);
     } else {
-        edges_and_rows_walk<false>(x, x_stride_0, steepness, steepness_stride_0, H, W, first_i, j);
+        edges_and_rows_walk<false>(x, x_stride_0, steepness, steepness_stride_0, H, W, tile_i, j);
     }
 }
 

@@ -123,12 +123,11 @@ KERNEL(128) threshold(
     const Index blocks_j = (W + 511) / 512;
     const Index tile_i = block / blocks_j * 4;
     const Index tile_j = block % blocks_j * 512;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 4;
     const Index warp_j = tile_j + thread / 32 * 128;
-    if (first_i + 5 <= H && warp_j + 132 <= W && first_i - 1 >= 0 && warp_j - 4 >= 0) {
-        threshold_walk<true>(x, x_stride_0, limit, y, y_stride_0, over, over_stride_0, H, W, first_i, j);
+    if (tile_i + 5 <= H && warp_j + 132 <= W && tile_i - 1 >= 0 && warp_j - 4 >= 0) {
+        threshold_walk<true>(x, x_stride_0, limit, y, y_stride_0, over, over_stride_0, H, W, tile_i, j);
     } else {
-        threshold_walk<false>(x, x_stride_0, limit, y, y_stride_0, over, over_stride_0, H, W, first_i, j);
+        threshold_walk<false>(x, x_stride_0, limit, y, y_stride_0, over, over_stride_0, H, W, tile_i, j);
     }
 }

@@ -150,12 +150,11 @@ KERNEL(128) peak(
     const Index blocks_j = (W + 255) / 256;
     const Index tile_i = block / blocks_j * 8;
     const Index tile_j = block % blocks_j * 256;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 2;
     const Index warp_j = tile_j + thread / 32 * 64;
-    if (first_i + 10 <= H && warp_j + 66 <= W && first_i - 2 >= 0 && warp_j - 2 >= 0) {
-        peak_walk<true>(x, x_stride_0, at, at_stride_0, is_peak, is_peak_stride_0, H, W, first_i, j);
+    if (tile_i + 10 <= H && warp_j + 66 <= W && tile_i - 2 >= 0 && warp_j - 2 >= 0) {
+        peak_walk<true>(x, x_stride_0, at, at_stride_0, is_peak, is_peak_stride_0, H, W, tile_i, j);
     } else {
-        peak_walk<false>(x, x_stride_0, at, at_stride_0, is_peak, is_peak_stride_0, H, W, first_i, j);
+        peak_walk<false>(x, x_stride_0, at, at_stride_0, is_peak, is_peak_stride_0, H, W, tile_i, j);
     }
 }

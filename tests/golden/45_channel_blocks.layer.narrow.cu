@@ -36,26 +36,23 @@ KERNEL(8) layer(
         i8 x_next[2];
         i8 w_next[3];
         if (chunk < 4) {
-            const Index chunk_c = chunk;
             UNROLL
             for (int turn = 0; turn < 2; ++turn) {
                 const int at = turn * 8 + thread;
-                const Index x_c = chunk_c;
                 const Index x_i = tile_i + at / 4 - 1;
                 const Index x_j = tile_j + at % 4 - 1;
-                x_next[turn] = x_c < 4 && within(x_i, H) && within(x_j, W)
-                    ? x[x_c * x_stride_0 + x_i * x_stride_1 + x_j] : 0;
+                x_next[turn] = chunk < 4 && within(x_i, H) && within(x_j, W)
+                    ? x[chunk * x_stride_0 + x_i * x_stride_1 + x_j] : 0;
             }
             UNROLL
             for (int turn = 0; turn < 3; ++turn) {
                 const int at = turn * 8 + thread;
                 if (at < 18) {
                     const Index w_m = tile_m + at / 9;
-                    const Index w_c = chunk_c;
                     const Index w_2 = at / 3 % 3;
                     const Index w_3 = at % 3;
-                    w_next[turn] = w_m < 5 && w_c < 4
-                        ? w[w_m * w_stride_0 + w_c * w_stride_1 + w_2 * w_stride_2 + w_3] : 0;
+                    w_next[turn] = w_m < 5 && chunk < 4
+                        ? w[w_m * w_stride_0 + chunk * w_stride_1 + w_2 * w_stride_2 + w_3] : 0;
                 }
             }
         }

@@ -25,13 +25,12 @@ KERNEL(128) depthwise(
     SHARED(f16, x_tile, 1 * 4 * 8 * 12);
     SHARED(f16, w_tile, 4 * 3 * 3);
     for (int at = thread; at < 1 * 4 * 8 * 12; at += 128) {
-        const Index x_n = tile_n;
         const Index x_c = tile_c + at / 96;
         const Index x_i = tile_i + at / 12 % 8 - 2;
         const Index x_j = tile_j + at % 12 - 2;
-        if (x_n < N && x_c < C) {
+        if (tile_n < N && x_c < C) {
             x_tile[at] = within(x_i, H) && within(x_j, W)
-                ? x[x_n * x_stride_0 + x_c * x_stride_1 + x_i * x_stride_2 + x_j] : f16(0.0f);
+                ? x[tile_n * x_stride_0 + x_c * x_stride_1 + x_i * x_stride_2 + x_j] : f16(0.0f);
         }
     }
     for (int at = thread; at < 4 * 3 * 3; at += 128) {

@@ -20,9 +20,8 @@ KERNEL(32) grouped(
     const Index blocks_j = (W / 2 + 7) / 8;
     const Index blocks_i = (H / 2 + 3) / 4;
     const Index blocks_k = (K + 3) / 4;
-    const Index blocks_g = G;
-    const Index tile_n = block / blocks_j / blocks_i / blocks_k / blocks_g;
-    const Index tile_g = block / blocks_j / blocks_i / blocks_k % blocks_g;
+    const Index tile_n = block / blocks_j / blocks_i / blocks_k / G;
+    const Index tile_g = block / blocks_j / blocks_i / blocks_k % G;
     const Index tile_k = block / blocks_j / blocks_i % blocks_k * 4;
     const Index tile_i = block / blocks_j % blocks_i * 4;
     const Index tile_j = block % blocks_j * 8;
@@ -43,15 +42,13 @@ KERNEL(32) grouped(
             for (int turn = 0; turn < 10; ++turn) {
                 const int at = turn * 32 + thread;
                 if (at < 306) {
-                    const Index x_n = tile_n;
-                    const Index x_g = tile_g;
                     const Index x_c = chunk_c + at / 153;
                     const Index x_i = tile_i * 2 + at / 17 % 9;
                     const Index x_j = tile_j * 2 + at % 17;
-                    x_next[turn] = x_n < N && x_g < G && x_c < C
+                    x_next[turn] = tile_n < N && tile_g < G && x_c < C
                         ? (x_i < H && x_j < W
-                        ? x[x_n * x_stride_0 + x_g * x_stride_1 + x_c * x_stride_2 + x_i * x_stride_3 + x_j]
-                        : f16(0.0f)) : f16(0.0f);
+                        ? x[tile_n * x_stride_0 + tile_g * x_stride_1 + x_c * x_stride_2 + x_i * x_stride_3
+                        + x_j] : f16(0.0f)) : f16(0.0f);
                 }
             }
         }
@@ -59,13 +56,12 @@ KERNEL(32) grouped(
             const int buffer = (chunk + 1) % 2;
             const Index chunk_c = chunk * 2 - 2;
             for (int at = thread; at < 1 * 4 * 2 * 3 * 3; at += 32) {
-                const Index w_g = tile_g;
                 const Index w_k = tile_k + at / 18;
                 const Index w_c = chunk_c + at / 9 % 2;
                 const Index w_3 = at / 3 % 3;
                 const Index w_4 = at % 3;
-                w_tile[at] = w_g < G && w_k < K && w_c < C
-                    ? w[w_g * w_stride_0 + w_k * w_stride_1 + w_c * w_stride_2 + w_3 * w_stride_3 + w_4]
+                w_tile[at] = tile_g < G && w_k < K && w_c < C
+                    ? w[tile_g * w_stride_0 + w_k * w_stride_1 + w_c * w_stride_2 + w_3 * w_stride_3 + w_4]
                     : f16(0.0f);
             }
             __syncthreads();

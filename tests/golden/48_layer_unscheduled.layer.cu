@@ -31,8 +31,6 @@ KERNEL(128) layer(
     const Index i = column / W % H;
     const Index j = column % W;
     const Index x_first = n * x_stride_0 + i * x_stride_2 + j;
-    const Index x_i = i;
-    const Index x_j = j;
     SHARED(float, w_tile, 2 * 2304);
     SHARED(float, x_tile, 2 * 1152);
     const int m_of_thread = thread / 32 * 32 + thread % 2 + thread / 16 % 2 * 2;
@@ -68,8 +66,8 @@ KERNEL(128) layer(
                 const Index c = chunk_c + (thread / 64 + turn * 2) / 9;
                 const Index u = (thread / 64 + turn * 2) / 3 % 3;
                 const Index v = (thread / 64 + turn * 2) % 3;
-                const Index x_at = x_i + u - 1;
-                const Index x_at_2 = x_j + v - 1;
+                const Index x_at = i + u - 1;
+                const Index x_at_2 = j + v - 1;
                 copy_async4(x_tile + (buffer * 1152 + thread / 64 * 64 + turn * 128 + thread % 64),
                     x + (x_first + c * x_stride_1 + (u - 1) * x_stride_2 + v - 1), column < N * H * W
                     && (thread / 64 + turn * 2) / 9 < count_c && within(x_at, H) && within(x_at_2, W)

@@ -97,12 +97,11 @@ KERNEL(128) heat(
     const Index blocks_j = (W + 255) / 256;
     const Index tile_i = block / blocks_j * 4;
     const Index tile_j = block % blocks_j * 256;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 2;
     const Index warp_j = tile_j + thread / 32 * 64;
-    if (first_i + 5 <= H && warp_j + 66 <= W && first_i - 1 >= 0 && warp_j - 2 >= 0) {
-        heat_walk<true>(u, u_stride_0, c, v, v_stride_0, H, W, first_i, j);
+    if (tile_i + 5 <= H && warp_j + 66 <= W && tile_i - 1 >= 0 && warp_j - 2 >= 0) {
+        heat_walk<true>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, j);
     } else {
-        heat_walk<false>(u, u_stride_0, c, v, v_stride_0, H, W, first_i, j);
+        heat_walk<false>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, j);
     }
 }

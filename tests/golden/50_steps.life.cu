@@ -113,13 +113,12 @@ KERNEL(128) life(
     const Index blocks_j = (W + 1023) / 1024;
     const Index tile_i = block / blocks_j * 4;
     const Index tile_j = block % blocks_j * 1024;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 8;
     const Index warp_j = tile_j + thread / 32 * 256;
-    if (first_i + 5 <= H && warp_j + 264 <= W && first_i - 1 >= 0 && warp_j - 8 >= 0) {
-        life_walk<true>(cell, cell_stride_0, after, after_stride_0, H, W, first_i, j);
+    if (tile_i + 5 <= H && warp_j + 264 <= W && tile_i - 1 >= 0 && warp_j - 8 >= 0) {
+        life_walk<true>(cell, cell_stride_0, after, after_stride_0, H, W, tile_i, j);
     } else {
-        life_walk<false>(cell, cell_stride_0, after, after_stride_0, H, W, first_i, j);
+        life_walk<false>(cell, cell_stride_0, after, after_stride_0, H, W, tile_i, j);
     }
 }
 

@@ -77,9 +77,8 @@ DEVICE void wave_walk(
                     before_rows[element + 4] = part[element];
                 }
             } else {
-                const Index before_j = j;
-                if (before_i < H && before_j >= 0 && before_j + 4 <= W) {
-                    const Pack<float, 4> part = load<4>(before + (before_i * before_stride_0 + before_j));
+                if (before_i < H && j >= 0 && j + 4 <= W) {
+                    const Pack<float, 4> part = load<4>(before + (before_i * before_stride_0 + j));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         before_rows[element + 4] = part[element];
@@ -87,9 +86,8 @@ DEVICE void wave_walk(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        before_rows[element + 4] = before_i < H && before_j + element >= 0
-                            && before_j + element < W
-                            ? before[before_i * before_stride_0 + before_j + element] : 0.0f;
+                        before_rows[element + 4] = before_i < H && j + element >= 0 && j + element < W
+                            ? before[before_i * before_stride_0 + j + element] : 0.0f;
                     }
                 }
             }
@@ -103,9 +101,8 @@ DEVICE void wave_walk(
                     speed_rows[element + 4] = part[element];
                 }
             } else {
-                const Index speed_j = j;
-                if (speed_i < H && speed_j >= 0 && speed_j + 4 <= W) {
-                    const Pack<float, 4> part = load<4>(speed + (speed_i * speed_stride_0 + speed_j));
+                if (speed_i < H && j >= 0 && j + 4 <= W) {
+                    const Pack<float, 4> part = load<4>(speed + (speed_i * speed_stride_0 + j));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         speed_rows[element + 4] = part[element];
@@ -113,9 +110,8 @@ DEVICE void wave_walk(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        speed_rows[element + 4] = speed_i < H && speed_j + element >= 0
-                            && speed_j + element < W
-                            ? speed[speed_i * speed_stride_0 + speed_j + element] : 0.0f;
+                        speed_rows[element + 4] = speed_i < H && j + element >= 0 && j + element < W
+                            ? speed[speed_i * speed_stride_0 + j + element] : 0.0f;
                     }
                 }
             }
@@ -190,14 +186,13 @@ KERNEL(128) wave(
     const Index blocks_j = (W + 511) / 512;
     const Index tile_i = block / blocks_j * 4;
     const Index tile_j = block % blocks_j * 512;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 4;
     const Index warp_j = tile_j + thread / 32 * 128;
-    if (first_i + 5 <= H && warp_j + 132 <= W && first_i - 1 >= 0 && warp_j - 4 >= 0) {
+    if (tile_i + 5 <= H && warp_j + 132 <= W && tile_i - 1 >= 0 && warp_j - 4 >= 0) {
         wave_walk<true>(u, u_stride_0, before, before_stride_0, speed, speed_stride_0, next, next_stride_0,
-            now, now_stride_0, H, W, first_i, j);
+            now, now_stride_0, H, W, tile_i, j);
     } else {
         wave_walk<false>(u, u_stride_0, before, before_stride_0, speed, speed_stride_0, next, next_stride_0,
-            now, now_stride_0, H, W, first_i, j);
+            now, now_stride_0, H, W, tile_i, j);
     }
 }

@@ -122,11 +122,10 @@ KERNEL(32) heat(
     const Index blocks_j = (W + 55) / 56;
     const Index tile_i = block / blocks_j * 16;
     const Index tile_j = block % blocks_j * 56;
-    const int lane = thread;
-    const Index first_j = tile_j + lane * 2 - 4;
+    const Index first_j = tile_j + thread * 2 - 4;
     if (tile_i - 13 >= 0 && tile_i + 26 <= H && tile_j - 4 >= 0 && tile_j + 60 <= W) {
-        heat_stream<true>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, lane, first_j);
+        heat_stream<true>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, thread, first_j);
     } else {
-        heat_stream<false>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, lane, first_j);
+        heat_stream<false>(u, u_stride_0, c, v, v_stride_0, H, W, tile_i, thread, first_j);
     }
 }

@@ -21,15 +21,13 @@ DEVICE void gaussian_walk(
     float v_held[9];
     UNROLL
     for (int at = 0; at < 9; ++at) {
-        const Index v_0 = at;
-        v_held[at] = v[v_0];
+        v_held[at] = v[at];
     }
 
     float w_held[9];
     UNROLL
     for (int at = 0; at < 9; ++at) {
-        const Index w_0 = at;
-        w_held[at] = w[w_0];
+        w_held[at] = w[at];
     }
 
     float x_rows[108];
@@ -127,12 +125,11 @@ KERNEL(128) gaussian(
     const Index blocks_j = (W + 511) / 512;
     const Index tile_i = block / blocks_j * 8;
     const Index tile_j = block % blocks_j * 512;
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 4;
     const Index warp_j = tile_j + thread / 32 * 128;
-    if (first_i + 12 <= H && warp_j + 132 <= W && first_i - 4 >= 0 && warp_j - 4 >= 0) {
-        gaussian_walk<true>(x, x_stride_0, v, w, y, y_stride_0, H, W, first_i, j);
+    if (tile_i + 12 <= H && warp_j + 132 <= W && tile_i - 4 >= 0 && warp_j - 4 >= 0) {
+        gaussian_walk<true>(x, x_stride_0, v, w, y, y_stride_0, H, W, tile_i, j);
     } else {
-        gaussian_walk<false>(x, x_stride_0, v, w, y, y_stride_0, H, W, first_i, j);
+        gaussian_walk<false>(x, x_stride_0, v, w, y, y_stride_0, H, W, tile_i, j);
     }
 }

@@ -15,19 +15,16 @@ KERNEL(128) channels_last(
     const Index block = blockIdx.x;
     const Index blocks_c = (C + 15) / 16;
     const Index blocks_w = (W + 31) / 32;
-    const Index blocks_h = H;
-    const Index tile_n = block / blocks_c / blocks_w / blocks_h;
-    const Index tile_h = block / blocks_c / blocks_w % blocks_h;
+    const Index tile_n = block / blocks_c / blocks_w / H;
+    const Index tile_h = block / blocks_c / blocks_w % H;
     const Index tile_w = block / blocks_c % blocks_w * 32;
     const Index tile_c = block % blocks_c * 16;
     SHARED(f16, x_tile, 1 * 16 * 1 * 32);
     for (int at = thread; at < 1 * 16 * 1 * 32; at += 128) {
-        const Index x_n = tile_n;
         const Index x_c = tile_c + at / 32;
-        const Index x_h = tile_h;
         const Index x_w = tile_w + at % 32;
-        if (x_n < N && x_c < C && x_h < H && x_w < W) {
-            x_tile[at] = x[x_n * x_stride_0 + x_c * x_stride_1 + x_h * x_stride_2 + x_w];
+        if (tile_n < N && x_c < C && tile_h < H && x_w < W) {
+            x_tile[at] = x[tile_n * x_stride_0 + x_c * x_stride_1 + tile_h * x_stride_2 + x_w];
         }
     }
     __syncthreads();

@@ -16,9 +16,8 @@ KERNEL(256) space_to_depth(
     const Index blocks_h = (H / 2 + 7) / 8;
     const Index blocks_b = 1;
     const Index blocks_a = 2;
-    const Index blocks_c = C;
-    const Index tile_n = block / blocks_w / blocks_h / blocks_b / blocks_a / blocks_c;
-    const Index tile_c = block / blocks_w / blocks_h / blocks_b / blocks_a % blocks_c;
+    const Index tile_n = block / blocks_w / blocks_h / blocks_b / blocks_a / C;
+    const Index tile_c = block / blocks_w / blocks_h / blocks_b / blocks_a % C;
     const Index tile_a = block / blocks_w / blocks_h / blocks_b % blocks_a;
     const Index tile_b = block / blocks_w / blocks_h % blocks_b * 2;
     const Index tile_h = block / blocks_w % blocks_h * 8;

@@ -139,13 +139,11 @@ KERNEL(32) blur(
     const Index tile_i = block / blocks_j * 64;
     const Index tile_j = block % blocks_j * 128;
     SHARED(float, x_ring, 4 * 136);
-    const Index first_i = tile_i;
     const Index j = tile_j + thread * 4;
-    if (first_i + 65 <= H && tile_j + 132 <= W && first_i - 1 >= 0 && tile_j - 4 >= 0) {
-        blur_walk<true>(x, x_stride_0, w, w_stride_0, y, y_stride_0, H, W, x_ring, thread, tile_j, first_i,
-            j);
+    if (tile_i + 65 <= H && tile_j + 132 <= W && tile_i - 1 >= 0 && tile_j - 4 >= 0) {
+        blur_walk<true>(x, x_stride_0, w, w_stride_0, y, y_stride_0, H, W, x_ring, thread, tile_j, tile_i, j);
     } else {
-        blur_walk<false>(x, x_stride_0, w, w_stride_0, y, y_stride_0, H, W, x_ring, thread, tile_j, first_i,
+        blur_walk<false>(x, x_stride_0, w, w_stride_0, y, y_stride_0, H, W, x_ring, thread, tile_j, tile_i,
             j);
     }
 }

@@ -70,12 +70,11 @@ KERNEL(128) fields(
     const Index blocks_i = (N + 511) / 512;
     const Index tile_c = block / blocks_i * 3;
     const Index tile_i = block % blocks_i * 512;
-    const Index first_c = tile_c;
     const Index i = tile_i + thread * 4;
     const Index warp_i = tile_i + thread / 32 * 128;
-    if (first_c + 3 <= 3 && warp_i + 128 <= N) {
-        fields_walk<true>(points, points_stride_0, plane, plane_stride_0, N, first_c, i);
+    if (tile_c + 3 <= 3 && warp_i + 128 <= N) {
+        fields_walk<true>(points, points_stride_0, plane, plane_stride_0, N, tile_c, i);
     } else {
-        fields_walk<false>(points, points_stride_0, plane, plane_stride_0, N, first_c, i);
+        fields_walk<false>(points, points_stride_0, plane, plane_stride_0, N, tile_c, i);
     }
 }

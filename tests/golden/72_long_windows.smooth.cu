@@ -22,8 +22,7 @@ KERNEL(256) smooth(
     float w_held[15];
     UNROLL
     for (int at = 0; at < 15; ++at) {
-        const Index w_0 = at;
-        w_held[at] = w[w_0];
+        w_held[at] = w[at];
     }
 
     const int warp = thread / 32;

@@ -22,8 +22,7 @@ KERNEL(256, 4) star(
     float w_held[4];
     UNROLL
     for (int at = 0; at < 4; ++at) {
-        const Index w_0 = at;
-        w_held[at] = w[w_0];
+        w_held[at] = w[at];
     }
 
     const Index j = tile_j + thread / 32;
@@ -65,12 +64,11 @@ KERNEL(256, 4) star(
             }
         }
         if (turn >= 7) {
-            const Index x_i = i;
-            if (x_inside && x_i >= 0 && x_i < D) {
+            if (x_inside && i >= 0 && i < D) {
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
                     const Pack<float, 4> pack = load<4>(x
-                        + (x_i * x_stride_0 + (j + line - 3) * x_stride_1 + k));
+                        + (i * x_stride_0 + (j + line - 3) * x_stride_1 + k));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around[line * 4 + element] = pack[element];
@@ -79,18 +77,18 @@ KERNEL(256, 4) star(
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
                     const Pack<float, 4> pack_2 = load<4>(x
-                        + (x_i * x_stride_0 + (j + line + 1) * x_stride_1 + k));
+                        + (i * x_stride_0 + (j + line + 1) * x_stride_1 + k));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around_2[line * 4 + element] = pack_2[element];
                     }
                 }
-                const Pack<float, 4> pack_3 = load<4>(x + (x_i * x_stride_0 + j * x_stride_1 + k - 4));
+                const Pack<float, 4> pack_3 = load<4>(x + (i * x_stride_0 + j * x_stride_1 + k - 4));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
                     x_around_3[element] = pack_3[element];
                 }
-                const Pack<float, 4> pack_4 = load<4>(x + (x_i * x_stride_0 + j * x_stride_1 + k + 4));
+                const Pack<float, 4> pack_4 = load<4>(x + (i * x_stride_0 + j * x_stride_1 + k + 4));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
                     x_around_3[element + 8] = pack_4[element];
@@ -100,7 +98,7 @@ KERNEL(256, 4) star(
                 for (int line = 0; line < 3; ++line) {
                     if (k + 4 <= W) {
                         const Pack<float, 4> pack = load<4>(x
-                            + (mirror(x_i, D) * x_stride_0 + mirror(j + line - 3, H) * x_stride_1 + k));
+                            + (mirror(i, D) * x_stride_0 + mirror(j + line - 3, H) * x_stride_1 + k));
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             x_around[line * 4 + element] = pack[element];
@@ -108,7 +106,7 @@ KERNEL(256, 4) star(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            x_around[line * 4 + element] = x[mirror(x_i, D) * x_stride_0
+                            x_around[line * 4 + element] = x[mirror(i, D) * x_stride_0
                                 + mirror(j + line - 3, H) * x_stride_1 + mirror(k + element, W)];
                         }
                     }
@@ -117,7 +115,7 @@ KERNEL(256, 4) star(
                 for (int line = 0; line < 3; ++line) {
                     if (k + 4 <= W) {
                         const Pack<float, 4> pack = load<4>(x
-                            + (mirror(x_i, D) * x_stride_0 + mirror(j + line + 1, H) * x_stride_1 + k));
+                            + (mirror(i, D) * x_stride_0 + mirror(j + line + 1, H) * x_stride_1 + k));
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             x_around_2[line * 4 + element] = pack[element];
@@ -125,14 +123,14 @@ KERNEL(256, 4) star(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            x_around_2[line * 4 + element] = x[mirror(x_i, D) * x_stride_0
+                            x_around_2[line * 4 + element] = x[mirror(i, D) * x_stride_0
                                 + mirror(j + line + 1, H) * x_stride_1 + mirror(k + element, W)];
                         }
                     }
                 }
                 if (k - 4 >= 0 && k <= W) {
                     const Pack<float, 4> pack = load<4>(x
-                        + (mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k - 4));
+                        + (mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k - 4));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around_3[element] = pack[element];
@@ -140,13 +138,13 @@ KERNEL(256, 4) star(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        x_around_3[element] = x[mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1
+                        x_around_3[element] = x[mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1
                             + mirror(k + element - 4, W)];
                     }
                 }
                 if (k + 8 <= W) {
                     const Pack<float, 4> pack = load<4>(x
-                        + (mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k + 4));
+                        + (mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k + 4));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around_3[element + 8] = pack[element];
@@ -154,7 +152,7 @@ KERNEL(256, 4) star(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        x_around_3[element + 8] = x[mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1
+                        x_around_3[element + 8] = x[mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1
                             + mirror(k + element + 4, W)];
                     }
                 }

@@ -24,8 +24,7 @@ KERNEL(128, 1) star(
     float w_held[4];
     UNROLL
     for (int at = 0; at < 4; ++at) {
-        const Index w_0 = at;
-        w_held[at] = w[w_0];
+        w_held[at] = w[at];
     }
 
     const Index j = tile_j + thread / 32 * 2;

@@ -1,0 +1,55 @@
+"""What a reader of a text stumbles over is not in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from layoutc.compiler import default_signature, plan_kernel, read_program
+from layoutc.index import Int, Name
+from layoutc.plan.aliases import without_aliases
+from layoutc.plan.nodes import Target
+from layoutc.plan.steps import Assign, Function, Let, Loop
+from layoutc.plan.values import Element, Variable
+from layoutc.source import Source
+from tests.golden_texts import examples, golden_texts
+
+TEXTS = {golden.path.name: golden.cuda.text for example in examples() for golden in golden_texts(example)}
+
+
+def text_of(kernel: str) -> str:
+    program = read_program(Source("<text>", kernel))
+    one = program.kernels[0]
+    return plan_kernel(program, one, one.schedule(None), default_signature(one), Target())[1].text
+
+
+def function_of(*body: Let | Loop | Assign) -> Function:
+    return Function(32, "k", ("Index H",), (Let("Index", "i", Name("blockIdx.x")), *body))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_only_the_names_of_the_spec_are_other_names_of_something(name: str) -> None:
+    for alias in re.findall(r"const (?:int|Index) (\w+) = [A-Za-z]\w*;", TEXTS[name]):
+        assert "_" not in alias, f"{alias} says nothing"
+
+
+def test_an_alias_goes_wherever_it_is_used() -> None:
+    use = Assign(Element("y", Name("x_i") * 2), Variable("x_i"))
+    function = function_of(Let("Index", "x_i", Name("i")), Loop(True, "int", "u", Int(0), Int(3), (use,)))
+    (made,) = without_aliases((function,), frozenset(), False)
+    assert made == function_of(
+        Loop(True, "int", "u", Int(0), Int(3), (Assign(Element("y", Name("i") * 2), Variable("i")),)))
+
+
+def test_an_alias_stays_where_the_other_name_means_something_else() -> None:
+    use = Assign(Element("y", Name("i")), Variable("x_i"))
+    hidden = function_of(Let("Index", "x_i", Name("i")), Loop(True, "int", "i", Int(0), Int(3), (use,)))
+    changed = function_of(Let("Index", "x_i", Name("i")), Assign(Variable("i"), Int(0)), use)
+    beside = function_of(Let("Index", "x_i", Name("i")), Loop(True, "int", "u", Int(0), Int(3), (
+        Let("Index", "i", Name("u") * 2), use)))
+    named = function_of(Let("Index", "n", Name("i")), use)
+    narrow = function_of(Loop(True, "int", "at", Int(0), Int(3), (Let("Index", "w_0", Name("at")), use)))
+    for function, kept, wide in (
+            (hidden, "", False), (changed, "", False), (beside, "", False), (named, "n", False), (narrow, "", True)):
+        assert without_aliases((function,), frozenset(kept), wide) == (function,)
