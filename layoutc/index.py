@@ -150,6 +150,8 @@ class Binary(Expr):
                 return f"-{inside(self.a, UNARY)}"
         if self.op == "^":      # its precedence in C surprises: operands of several words are bracketed
             return f"{inside(self.a, ATOM)} ^ {inside(self.b, ATOM)}"
+        if self.op == "||":
+            return f"{inside(self.a, beside_or(self.a, 1))} || {inside(self.b, beside_or(self.b, 2))}"
         tight = self.op in ("/", "%", "-") or (self.op == "*" and isinstance(self.b, Binary) and self.b.op in "/%")
         return f"{inside(self.a, self.level)} {self.op} {inside(self.b, self.level + tight)}"
 
@@ -264,6 +266,11 @@ def wrap(x: Expr | int) -> Expr:
 def inside(e: object, level: int) -> str:
     """Text of an operand, in parentheses where the operator around it binds tighter."""
     return f"({e})" if getattr(e, "level", ATOM) < level else str(e)
+
+
+def beside_or(e: object, level: int) -> int:
+    """How tight an operand of ``||`` must bind: ``&&`` stands in parentheses, few know which of them goes first."""
+    return ATOM if getattr(e, "level", ATOM) == LEVELS["&&"] else level
 
 
 # ---- simplification

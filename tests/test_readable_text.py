@@ -34,6 +34,18 @@ def test_only_the_names_of_the_spec_are_other_names_of_something(name: str) -> N
         assert "_" not in alias, f"{alias} says nothing"
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_and_beside_or_stands_in_parentheses(name: str) -> None:
+    for line in TEXTS[name].replace("\n", " ").split(";"):
+        while "(" in line:      # innermost parentheses first
+            line, before = re.sub(r"\(([^()]*)\)", "", line), line
+            for inner in re.findall(r"\(([^()]*)\)", before):
+                assert not ("||" in inner and "&&" in inner), inner
+            if line == before:
+                break
+        assert not ("||" in line and "&&" in line), line
+
+
 def test_an_alias_goes_wherever_it_is_used() -> None:
     use = Assign(Element("y", Name("x_i") * 2), Variable("x_i"))
     function = function_of(Let("Index", "x_i", Name("i")), Loop(True, "int", "u", Int(0), Int(3), (use,)))

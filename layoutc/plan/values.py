@@ -7,7 +7,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from layoutc.index import ATOM, LEVELS, TERNARY, UNARY, Expr
+from layoutc.index import ATOM, LEVELS, TERNARY, UNARY, Expr, beside_or
 from layoutc.index import inside as in_parentheses
 from layoutc.resolve.types import BF16, BOOL, F16, F32, F64, I32, I64, U32, U64, Type, compute_type
 
@@ -108,7 +108,10 @@ class Operation:
         return LEVELS[self.op]
 
     def __str__(self) -> str:
-        return f"{inside(self.left, self.level)} {self.op} {inside(self.right, self.level + 1)}"
+        left, right = self.level, self.level + 1
+        if self.op == "||":
+            left, right = beside_or(self.left, left), beside_or(self.right, right)
+        return f"{inside(self.left, left)} {self.op} {inside(self.right, right)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ DEVICE void edges_and_rows_walk(
             for (int item = 0; item < 4; ++item) {
                 steepness_row[item] = absolute(x_rows[item + 5] - x_rows[item + 3]);
             }
-            if (interior || i < H && j + 3 < W) {
+            if (interior || (i < H && j + 3 < W)) {
                 Pack<float, 4> part = Pack<float, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {

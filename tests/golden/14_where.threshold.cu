@@ -72,7 +72,7 @@ DEVICE void threshold_walk(
                 y_row[item] = x_rows[item + 16] > mean_row[item] + limit[0] ? x_rows[item + 16] : 0.0f;
                 over_row[item] = x_rows[item + 16] > mean_row[item] + limit[0] && !is_nan(mean_row[item]);
             }
-            if (interior || i < H && j + 3 < W) {
+            if (interior || (i < H && j + 3 < W)) {
                 Pack<float, 4> part = Pack<float, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {
@@ -87,7 +87,7 @@ DEVICE void threshold_walk(
                     }
                 }
             }
-            if (interior || i < H && j + 3 < W) {
+            if (interior || (i < H && j + 3 < W)) {
                 Pack<bool, 4> part = Pack<bool, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {

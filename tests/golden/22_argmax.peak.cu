@@ -82,7 +82,7 @@ DEVICE void peak_walk(
                     UNROLL
                     for (int v = 0; v < 5; ++v) {
                         const float best_here = x_rows[u * 6 + item + v];
-                        if (none_yet || (best_here > best || is_nan(best_here) && !is_nan(best))) {
+                        if (none_yet || (best_here > best || (is_nan(best_here) && !is_nan(best)))) {
                             best = best_here;
                             place = i64(u * 5 + v);
                             none_yet = false;
@@ -92,7 +92,7 @@ DEVICE void peak_walk(
                 at_row[item] = place;
                 is_peak_row[item] = x_rows[item + 14] >= is_peak_greatest[item];
             }
-            if (interior || i < H && j + 1 < W) {
+            if (interior || (i < H && j + 1 < W)) {
                 Pack<i64, 2> part = Pack<i64, 2>();
                 UNROLL
                 for (int k = 0; k < 2; ++k) {
@@ -107,7 +107,7 @@ DEVICE void peak_walk(
                     }
                 }
             }
-            if (interior || i < H && j + 1 < W) {
+            if (interior || (i < H && j + 1 < W)) {
                 Pack<bool, 2> part = Pack<bool, 2>();
                 UNROLL
                 for (int k = 0; k < 2; ++k) {

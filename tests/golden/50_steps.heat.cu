@@ -62,7 +62,7 @@ DEVICE void heat_walk(
                     + c[0] * (u_rows[item + 2] + u_rows[item + 14] + u_rows[item + 7]
                     + u_rows[item + 9] - 4.0 * u_rows[item + 8]);
             }
-            if (interior || i < H && j + 1 < W) {
+            if (interior || (i < H && j + 1 < W)) {
                 Pack<double, 2> part = Pack<double, 2>();
                 UNROLL
                 for (int k = 0; k < 2; ++k) {

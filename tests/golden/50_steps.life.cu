@@ -77,9 +77,9 @@ DEVICE void life_walk(
             UNROLL
             for (int item = 0; item < 8; ++item) {
                 after_row[item] = u8(around_row[item] == 3
-                    || around_row[item] == 2 && int(cell_rows[item + 32]) == 1);
+                    || (around_row[item] == 2 && int(cell_rows[item + 32]) == 1));
             }
-            if (interior || i < H && j + 7 < W) {
+            if (interior || (i < H && j + 7 < W)) {
                 Pack<u8, 8> part = Pack<u8, 8>();
                 UNROLL
                 for (int k = 0; k < 8; ++k) {

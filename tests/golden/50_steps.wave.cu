@@ -126,7 +126,7 @@ DEVICE void wave_walk(
                     + u_rows[item + 17] - 4.0f * u_rows[item + 16]);
                 now_row[item] = u_rows[item + 16];
             }
-            if (interior || i < H && j + 3 < W) {
+            if (interior || (i < H && j + 3 < W)) {
                 Pack<float, 4> part = Pack<float, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {
@@ -141,7 +141,7 @@ DEVICE void wave_walk(
                     }
                 }
             }
-            if (interior || i < H && j + 3 < W) {
+            if (interior || (i < H && j + 3 < W)) {
                 Pack<float, 4> part = Pack<float, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {

@@ -132,7 +132,7 @@ DEVICE void box_stream(
                             + u_rows[left * 36 + side_h * 2 + column + 14] + beside_3
                             + beside_4 - 6.0f * u_rows[left * 36 + side_h * 2 + column + 12]);
                         u_rows[left * 36 + side_h * 2 + column - 12] = interior
-                            || within(place_d, D) && within(place_h, H) && within(place_w, W) ? made : 0.0f;
+                            || (within(place_d, D) && within(place_h, H) && within(place_w, W)) ? made : 0.0f;
                     }
                 }
                 Pack<float, 2> part_6 = Pack<float, 2>();

@@ -84,7 +84,7 @@ DEVICE void heat_stream(
                     const float made = u_rows[left * 6 + column + 2]
                         + c_held[0] * (u_rows[left * 6 + column] + u_rows[left * 6 + column + 4] + beside_3
                         + beside_4 - 4.0f * u_rows[left * 6 + column + 2]);
-                    u_rows[left * 6 + column - 2] = interior || within(place_i, H) && within(place_j, W)
+                    u_rows[left * 6 + column - 2] = interior || (within(place_i, H) && within(place_j, W))
                         ? made : 0.0f;
                 }
             }

@@ -89,7 +89,7 @@ DEVICE void gaussian_walk(
                 }
                 y_row[item] = sum_2;
             }
-            if (interior || i < H && j + 3 < W) {
+            if (interior || (i < H && j + 3 < W)) {
                 Pack<float, 4> part = Pack<float, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {

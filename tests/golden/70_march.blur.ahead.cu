@@ -98,7 +98,7 @@ DEVICE void blur_walk(
                 for (int item = 0; item < 4; ++item) {
                     y_row[item] = y_sum[item];
                 }
-                if (interior || i < H && j + 3 < W) {
+                if (interior || (i < H && j + 3 < W)) {
                     Pack<float, 4> part = Pack<float, 4>();
                     UNROLL
                     for (int k = 0; k < 4; ++k) {

@@ -42,7 +42,7 @@ DEVICE void fields_walk(
         for (int item = 0; item < 4; ++item) {
             plane_row[item] = points_row[item * 3 + row];
         }
-        if (interior || c < 3 && i + 3 < N) {
+        if (interior || (c < 3 && i + 3 < N)) {
             Pack<float, 4> part = Pack<float, 4>();
             UNROLL
             for (int k = 0; k < 4; ++k) {

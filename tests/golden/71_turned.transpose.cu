@@ -88,7 +88,7 @@ KERNEL(256) transpose(
         const Index j_stored = tile_j + thread % 16 * 4;
         const Pack<float, 4> y_row_2 = load<4>(y_tile
             + (thread / 16 * 256 + row_2 * 64 + ((thread % 16) ^ (thread / 16)) * 4));
-        if (interior || i_stored < H && j_stored + 3 < W) {
+        if (interior || (i_stored < H && j_stored + 3 < W)) {
             store(y + (i_stored * y_stride_0 + j_stored), y_row_2);
         } else {
             UNROLL
