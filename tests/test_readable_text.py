@@ -46,6 +46,14 @@ def test_and_beside_or_stands_in_parentheses(name: str) -> None:
         assert not ("||" in line and "&&" in line), line
 
 
+def test_sums_that_are_the_outputs_are_stored_from_where_they_are() -> None:
+    text = text_of("""kernel k(x: f32[H, W], w: f32[3, 3]) -> (y: f32[H, W]) {
+        edge x = nearest
+        y[i, j] = sum(u in 0..3, v in 0..3) w[u, v] * x[i + u - 1, j + v - 1]
+    }""")
+    assert "y_sum" in text and "y_row" not in text and "y_made" not in text
+
+
 def test_an_alias_goes_wherever_it_is_used() -> None:
     use = Assign(Element("y", Name("x_i") * 2), Variable("x_i"))
     function = function_of(Let("Index", "x_i", Name("i")), Loop(True, "int", "u", Int(0), Int(3), (use,)))

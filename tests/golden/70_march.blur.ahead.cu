@@ -93,23 +93,18 @@ DEVICE void blur_walk(
                 }
             }
             if (row >= 4) {
-                float y_row[4];
-                UNROLL
-                for (int item = 0; item < 4; ++item) {
-                    y_row[item] = y_sum[item];
-                }
                 if (interior || (i < H && j + 3 < W)) {
                     Pack<float, 4> part = Pack<float, 4>();
                     UNROLL
                     for (int k = 0; k < 4; ++k) {
-                        part[k] = y_row[k];
+                        part[k] = y_sum[k];
                     }
                     store(y + (i * y_stride_0 + j), part);
                 } else {
                     UNROLL
                     for (int item = 0; item < 4; ++item) {
                         if (i < H && j + item < W) {
-                            y[i * y_stride_0 + j + item] = y_row[item];
+                            y[i * y_stride_0 + j + item] = y_sum[item];
                         }
                     }
                 }
