@@ -9,8 +9,10 @@ import pytest
 from layoutc.compiler import default_signature, plan_kernel, read_program
 from layoutc.index import Int, Name
 from layoutc.plan.aliases import without_aliases
+from layoutc.plan.names import CPP, CUDA, RUNTIME, Names
 from layoutc.plan.nodes import Target
-from layoutc.plan.steps import Assign, Function, Let, Loop
+from layoutc.plan.numbered import numbered_anew
+from layoutc.plan.steps import Assign, Function, Let, Loop, When
 from layoutc.plan.values import Element, Variable
 from layoutc.source import Source
 from tests.golden_texts import examples, golden_texts
@@ -24,7 +26,7 @@ def text_of(kernel: str) -> str:
     return plan_kernel(program, one, one.schedule(None), default_signature(one), Target())[1].text
 
 
-def function_of(*body: Let | Loop | Assign) -> Function:
+def function_of(*body: Let | Loop | Assign | When) -> Function:
     return Function(32, "k", ("Index H",), (Let("Index", "i", Name("blockIdx.x")), *body))
 
 
@@ -51,13 +53,44 @@ def test_sums_that_are_the_outputs_are_stored_from_where_they_are() -> None:
         edge x = nearest
         y[i, j] = sum(u in 0..3, v in 0..3) w[u, v] * x[i + u - 1, j + v - 1]
     }""")
-    assert "y_sum" in text and "y_row" not in text and "y_made" not in text
+    assert "y_sum" in text
+    assert "y_row" not in text
+    assert "y_made" not in text
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_numbers_tell_apart_what_is_in_sight_at_once(name: str) -> None:
+    for function in TEXTS[name].split("\n}\n"):
+        for variable, base in re.findall(r"(?:float|int|Index|double|f16|i64|>) ((\w+)_2)\b(?: =|\[|;)", function):
+            assert base in CPP | CUDA | RUNTIME or re.search(rf"\b{base}\b", function), f"{variable} beside no {base}"
+
+
+def test_what_was_made_twice_for_one_purpose_is_there_once() -> None:
+    names = Names()
+    whole, again, other = names.take("j_whole"), names.take("j_whole"), names.take("j_end")
+    value = Name("H") // 4
+    use = Assign(Element("y", Name(again)), Name(other))
+    lets = [Let("Index", name, value) for name in (whole, again, other)]
+    (made,) = without_aliases((function_of(*lets, use),), frozenset(), False, names)
+    assert made == function_of(lets[0], lets[2], Assign(Element("y", Name(whole)), Name(other)))
+
+
+def test_a_number_goes_where_nothing_else_has_the_name() -> None:
+    names = Names()
+    first, second, third = (names.take("pack") for _ in range(3))
+    lets = [Let("int", name, Name("i") + n) for n, name in enumerate((first, second, third))]
+    body = (When(Name("i"), (lets[0], Assign(Element("y", Name(first)), Int(0)))),
+            When(Name("i"), (lets[1], lets[2], Assign(Element("y", Name(second)), Name(third)))))
+    (made,) = numbered_anew((function_of(*body),), names)
+    again = (Let("int", "pack", lets[1].value), Let("int", "pack_2", lets[2].value),
+             Assign(Element("y", Name("pack")), Name("pack_2")))
+    assert made == function_of(body[0], When(Name("i"), again))
 
 
 def test_an_alias_goes_wherever_it_is_used() -> None:
     use = Assign(Element("y", Name("x_i") * 2), Variable("x_i"))
     function = function_of(Let("Index", "x_i", Name("i")), Loop(True, "int", "u", Int(0), Int(3), (use,)))
-    (made,) = without_aliases((function,), frozenset(), False)
+    (made,) = without_aliases((function,), frozenset(), False, Names())
     assert made == function_of(
         Loop(True, "int", "u", Int(0), Int(3), (Assign(Element("y", Name("i") * 2), Variable("i")),)))
 
@@ -72,4 +105,4 @@ def test_an_alias_stays_where_the_other_name_means_something_else() -> None:
     narrow = function_of(Loop(True, "int", "at", Int(0), Int(3), (Let("Index", "w_0", Name("at")), use)))
     for function, kept, wide in (
             (hidden, "", False), (changed, "", False), (beside, "", False), (named, "n", False), (narrow, "", True)):
-        assert without_aliases((function,), frozenset(kept), wide) == (function,)
+        assert without_aliases((function,), frozenset(kept), wide, Names()) == (function,)

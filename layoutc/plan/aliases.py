@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, replace
+from typing import Any
 
-from layoutc.index import Name
+from layoutc.index import Expr, Name, names_in
+from layoutc.plan.names import Names
+from layoutc.plan.parts import Entry, bodies_of, given_after, given_inside, renamed, words_of
 from layoutc.plan.steps import (
     Assign,
     DeviceFunction,
@@ -16,7 +18,6 @@ from layoutc.plan.steps import (
     Inlined,
     Let,
     Loop,
-    Note,
     Rounds,
     Routine,
     Step,
@@ -26,21 +27,20 @@ from layoutc.plan.steps import (
     Turns,
 )
 from layoutc.plan.values import Variable
-from layoutc.resolve.types import Type
 
-Entry = TypeVar("Entry", DeviceFunction, Inlined, Function, DeviceFunction | Inlined | Function)
 Types = Mapping[str, str]       # of the integers in sight that never change
 
 INTEGERS = ("int", "Index")
 
 
-def without_aliases(functions: Iterable[Entry], kept: Set[str], wide: bool) -> tuple[Entry, ...]:
-    """The functions without ``const Index x_i = i;``.
+def without_aliases(functions: Iterable[Entry], kept: Set[str], wide: bool, names: Names) -> tuple[Entry, ...]:
+    """The functions without ``const Index x_i = i;``, and without ``j_whole_2`` that says what ``j_whole`` says.
 
     ``kept``: names that a reader looks for, as the spec gives them. Where an Index is wider than an int, one of the
     other is a conversion and stays.
     """
-    return tuple(replace(one, body=_Aliases(kept, wide).without(one.body, _parameters(one))) for one in functions)
+    aliases = _Aliases(kept, wide, names)
+    return tuple(replace(one, body=aliases.without(one.body, _parameters(one), ())) for one in functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,23 @@ class _Aliases:
 
     kept: Set[str]
     wide: bool
+    names: Names
 
-    def without(self, steps: Steps, types: Types) -> Steps:
-        """The statements of a block without them."""
+    def without(self, steps: Steps, types: Types, said: tuple[Let, ...]) -> Steps:
+        """The statements of a block without them; ``said``: what blocks around have named."""
         out: list[Step] = []
         while steps:
             step, steps = steps[0], steps[1:]
-            source = self._source(step, types)
+            source = self._source(step, types) or self._same(step, types, said)
             if isinstance(step, Let) and source is not None and _may_stand_for(source, step.name, steps):
-                steps = tuple(_renamed(one, step.name, source) for one in steps)
+                steps = tuple(renamed(one, step.name, source) for one in steps)
                 continue
             inner = {**types, **_integer(step)}
-            bodies: dict[str, Any] = {name: self.without(body, inner) for name, body in _bodies(step)}
+            around = _but(said, given_inside(step))
+            bodies: dict[str, Any] = {name: self.without(body, inner, around) for name, body in bodies_of(step)}
             out.append(replace(step, **bodies))
-            types = inner if isinstance(step, Let) else types
+            if isinstance(step, Let):
+                types, said = inner, (*_but(said, (step.name,)), step)
         return tuple(out)
 
     def _source(self, step: Step, types: Types) -> str | None:
@@ -75,6 +78,20 @@ class _Aliases:
         return source
 
 
+    def _same(self, step: Step, types: Types, said: tuple[Let, ...]) -> str | None:
+        """The variable that was made for the same and has the same value."""
+        if not isinstance(step, Let) or not isinstance(step.value, Expr) or not names_in(step.value) <= set(types):
+            return None
+        wanted = self.names.wanted(step.name)
+        same = (one.name for one in said if (one.type, one.value) == (step.type, step.value))
+        return next((name for name in same if wanted != step.name and self.names.wanted(name) == wanted), None)
+
+
+def _but(said: tuple[Let, ...], names: tuple[str, ...]) -> tuple[Let, ...]:
+    """Those that still say the same where the names mean something else."""
+    return tuple(one for one in said if not words_of(one) & set(names))
+
+
 def _parameters(function: DeviceFunction | Inlined | Function) -> Types:
     found = re.findall(r"\b(int|Index) (\w+)", ", ".join(function.parameters))
     return {name: type for type, name in found}
@@ -83,29 +100,18 @@ def _parameters(function: DeviceFunction | Inlined | Function) -> Types:
 def _may_stand_for(source: str, name: str, steps: Steps) -> bool:
     """Whether both mean the same wherever the name occurs in what follows."""
     for at, step in enumerate(steps):
-        bodies = [body for _, body in _bodies(step)]
-        given = _given(step)
-        if name in given or (isinstance(step, Assign) and str(step.target) == source):
+        bodies = [body for _, body in bodies_of(step)]
+        inside, after = given_inside(step), given_after(step)
+        if name in (*inside, *after) or (isinstance(step, Assign) and str(step.target) == source):
             return False
-        if source in given:     # from here on, or in its own body, it means something else
-            hidden = (step,) if bodies else steps[at:]
-            if _occurs(name, hidden):
+        if source in after:     # from here on it means something else
+            return name not in words_of(steps[at:])
+        if source in inside:
+            if name in words_of(step):
                 return False
-            if not bodies:
-                return True
         elif not all(_may_stand_for(source, name, body) for body in bodies):
             return False
     return True
-
-
-def _given(step: Step) -> tuple[str, ...]:
-    """The names that it declares."""
-    return tuple(str(getattr(step, field)) for field in ("name", "parameter") if hasattr(step, field))
-
-
-def _occurs(name: str, steps: Steps) -> bool:
-    """Whether it may; the words of the records themselves are taken for it too."""
-    return re.search(rf"\b{name}\b", repr(steps)) is not None
 
 
 def _integer(step: Step) -> dict[str, str]:
@@ -122,21 +128,3 @@ def _integer(step: Step) -> dict[str, str]:
         case Loop(type=type, name=name) | Turns(type=type, name=name) | Strided(type=type, name=name):
             return {name: type}
     return {}
-
-
-def _bodies(step: Step) -> Iterator[tuple[str, Steps]]:
-    for field in fields(step):
-        value = getattr(step, field.name)
-        if isinstance(value, tuple) and value and isinstance(value[0], Step):
-            yield field.name, value
-
-
-def _renamed(part: Any, old: str, new: str) -> Any:
-    """A part of a text with a variable under another name; nothing is simplified anew."""
-    if isinstance(part, str):
-        return re.sub(rf"\b{old}\b", new, part)
-    if isinstance(part, tuple):
-        return tuple(_renamed(one, old, new) for one in part)
-    if not is_dataclass(part) or isinstance(part, type | Type | Note):
-        return part
-    return replace(part, **{f.name: _renamed(getattr(part, f.name), old, new) for f in fields(part)})

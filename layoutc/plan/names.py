@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 
 def _words(text: str) -> frozenset[str]:
@@ -61,6 +62,7 @@ class Names:
 
     def __init__(self) -> None:
         self._taken = set(CPP | CUDA | RUNTIME | OURS)
+        self._numbered: dict[str, str] = {}     # a name that stepped aside -> what was wanted
 
     def take(self, wanted: str) -> str:
         """A free C++ identifier, as near to ``wanted`` as can be; taken from now on."""
@@ -70,12 +72,28 @@ class Names:
             count += 1
             candidate = f"{base}_{count}"
         self._taken.add(candidate)
+        if count > 1:
+            self._numbered[candidate] = base
+        return candidate
+
+    def wanted(self, name: str) -> str:
+        """What was asked for when the name was made: another where it stepped aside."""
+        return self._numbered.get(name, name)
+
+    def first_free(self, name: str, taken: Set[str]) -> str:
+        """What the name may be where only so many are taken: itself, or one that is nearer to what was wanted."""
+        base, count = self.wanted(name), 1
+        candidate = base
+        while candidate != name and (candidate in taken or candidate in CPP | CUDA | RUNTIME | OURS):
+            count += 1
+            candidate = f"{base}_{count}"
         return candidate
 
     def copy(self) -> Names:
         """The same names taken, for a function of its own."""
         other = Names()
         other._taken = set(self._taken)
+        other._numbered = self._numbered
         return other
 
     def release(self, name: str) -> None:

@@ -11,6 +11,7 @@ from layoutc.plan.head import head
 from layoutc.plan.lowering.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
+from layoutc.plan.numbered import numbered_anew
 from layoutc.plan.reads.reach import groups
 from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.refusal import refusal
@@ -58,8 +59,8 @@ def _make_plan(
         passes += [replace(one, strategy=name, cost=chosen.cost, rejected=rejected) for one in made.passes]
         functions += made.functions
     index = "i64" if signature.wide else "int"
-    text = without_aliases(functions, _indices(kernel), signature.wide)
-    file = File(head(kernel, schedule, tuple(passes)), index, written(text))
+    text = without_aliases(functions, _indices(kernel), signature.wide, names)
+    file = File(head(kernel, schedule, tuple(passes)), index, written(numbered_anew(text, names)))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)
 
 

@@ -44,11 +44,11 @@ KERNEL(512) box(
     const Index i = tile_i + item_i;
     const Index j = tile_j + item_j;
     if (i < H && j < W) {
-        float sum_2 = 0.0f;
+        float sum = 0.0f;
         UNROLL
         for (int u = -2; u < 3; ++u) {
-            sum_2 = sum_2 + row_tile[(item_i + u + 2) * 32 + item_j];
+            sum = sum + row_tile[(item_i + u + 2) * 32 + item_j];
         }
-        y[i * y_stride_0 + j] = 0.04f * sum_2;
+        y[i * y_stride_0 + j] = 0.04f * sum;
     }
 }

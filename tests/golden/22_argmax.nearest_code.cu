@@ -93,37 +93,36 @@ KERNEL(512) nearest_code(
             i64 place_2 = 9223372036854775807ll;
             UNROLL_BY(4)
             for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
-                const float best_there_2 = fetch(nearest_code_best + (i * parts + part_2));
-                const i64 place_there_2 = fetch(nearest_code_place + (i * parts + part_2));
-                if (first_least(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const float best_there = fetch(nearest_code_best + (i * parts + part_2));
+                const i64 place_there = fetch(nearest_code_place + (i * parts + part_2));
+                if (first_least(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 32);
-                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 32);
-                if (first_least(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const float best_there = shuffle(0xffffffffu, best_2, lane ^ distance, 32);
+                const i64 place_there = shuffle(0xffffffffu, place_2, lane ^ distance, 32);
+                if (first_least(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 best_of_warp[thread / 32] = best_2;
                 place_of_warp[thread / 32] = place_2;
             }
             __syncthreads();
-            best_2 = best_of_warp[lane_2 % 16];
-            place_2 = place_of_warp[lane_2 % 16];
+            best_2 = best_of_warp[lane % 16];
+            place_2 = place_of_warp[lane % 16];
             UNROLL
             for (int distance = 8; distance > 0; distance /= 2) {
-                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 16);
-                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 16);
-                if (first_least(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const float best_there = shuffle(0xffffffffu, best_2, lane ^ distance, 16);
+                const i64 place_there = shuffle(0xffffffffu, place_2, lane ^ distance, 16);
+                if (first_least(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
             }
             if (thread == 0) {

@@ -83,24 +83,23 @@ KERNEL(512) row_max(
             float greatest_2 = -infinity<float>();
             UNROLL_BY(4)
             for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
-                const float greatest_there_2 = fetch(row_max_greatest + (i * parts + part_2));
-                greatest_2 = maximum(greatest_2, greatest_there_2);
+                const float greatest_there = fetch(row_max_greatest + (i * parts + part_2));
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const float greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 32);
-                greatest_2 = maximum(greatest_2, greatest_there_2);
+                const float greatest_there = shuffle(0xffffffffu, greatest_2, lane ^ distance, 32);
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 greatest_of_warp[thread / 32] = greatest_2;
             }
             __syncthreads();
-            greatest_2 = greatest_of_warp[lane_2 % 16];
+            greatest_2 = greatest_of_warp[lane % 16];
             UNROLL
             for (int distance = 8; distance > 0; distance /= 2) {
-                const float greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 16);
-                greatest_2 = maximum(greatest_2, greatest_there_2);
+                const float greatest_there = shuffle(0xffffffffu, greatest_2, lane ^ distance, 16);
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
             if (thread == 0) {
                 m[i] = greatest_2;

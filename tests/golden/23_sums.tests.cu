@@ -155,48 +155,47 @@ KERNEL(512) tests(
             float product_2 = 1.0f;
             UNROLL_BY(4)
             for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
-                const bool found_there_2 = fetch(tests_found + (i * parts + part_2));
-                found_2 = found_2 || found_there_2;
-                const bool held_there_2 = fetch(tests_held + (i * parts + part_2));
-                held_2 = held_2 && held_there_2;
-                const i64 count_there_2 = fetch(tests_count + (i * parts + part_2));
-                count_2 = add(count_2, count_there_2);
-                const float product_there_2 = fetch(tests_product + (i * parts + part_2));
-                product_2 = product_2 * product_there_2;
+                const bool found_there = fetch(tests_found + (i * parts + part_2));
+                found_2 = found_2 || found_there;
+                const bool held_there = fetch(tests_held + (i * parts + part_2));
+                held_2 = held_2 && held_there;
+                const i64 count_there = fetch(tests_count + (i * parts + part_2));
+                count_2 = add(count_2, count_there);
+                const float product_there = fetch(tests_product + (i * parts + part_2));
+                product_2 = product_2 * product_there;
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const bool found_there_2 = shuffle(0xffffffffu, found_2, lane_2 ^ distance, 32);
-                found_2 = found_2 || found_there_2;
-                const bool held_there_2 = shuffle(0xffffffffu, held_2, lane_2 ^ distance, 32);
-                held_2 = held_2 && held_there_2;
-                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 32);
-                count_2 = add(count_2, count_there_2);
-                const float product_there_2 = shuffle(0xffffffffu, product_2, lane_2 ^ distance, 32);
-                product_2 = product_2 * product_there_2;
+                const bool found_there = shuffle(0xffffffffu, found_2, lane ^ distance, 32);
+                found_2 = found_2 || found_there;
+                const bool held_there = shuffle(0xffffffffu, held_2, lane ^ distance, 32);
+                held_2 = held_2 && held_there;
+                const i64 count_there = shuffle(0xffffffffu, count_2, lane ^ distance, 32);
+                count_2 = add(count_2, count_there);
+                const float product_there = shuffle(0xffffffffu, product_2, lane ^ distance, 32);
+                product_2 = product_2 * product_there;
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 found_of_warp[thread / 32] = found_2;
                 held_of_warp[thread / 32] = held_2;
                 count_of_warp[thread / 32] = count_2;
                 product_of_warp[thread / 32] = product_2;
             }
             __syncthreads();
-            found_2 = found_of_warp[lane_2 % 16];
-            held_2 = held_of_warp[lane_2 % 16];
-            count_2 = count_of_warp[lane_2 % 16];
-            product_2 = product_of_warp[lane_2 % 16];
+            found_2 = found_of_warp[lane % 16];
+            held_2 = held_of_warp[lane % 16];
+            count_2 = count_of_warp[lane % 16];
+            product_2 = product_of_warp[lane % 16];
             UNROLL
             for (int distance = 8; distance > 0; distance /= 2) {
-                const bool found_there_2 = shuffle(0xffffffffu, found_2, lane_2 ^ distance, 16);
-                found_2 = found_2 || found_there_2;
-                const bool held_there_2 = shuffle(0xffffffffu, held_2, lane_2 ^ distance, 16);
-                held_2 = held_2 && held_there_2;
-                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 16);
-                count_2 = add(count_2, count_there_2);
-                const float product_there_2 = shuffle(0xffffffffu, product_2, lane_2 ^ distance, 16);
-                product_2 = product_2 * product_there_2;
+                const bool found_there = shuffle(0xffffffffu, found_2, lane ^ distance, 16);
+                found_2 = found_2 || found_there;
+                const bool held_there = shuffle(0xffffffffu, held_2, lane ^ distance, 16);
+                held_2 = held_2 && held_there;
+                const i64 count_there = shuffle(0xffffffffu, count_2, lane ^ distance, 16);
+                count_2 = add(count_2, count_there);
+                const float product_there = shuffle(0xffffffffu, product_2, lane ^ distance, 16);
+                product_2 = product_2 * product_there;
             }
             if (thread == 0) {
                 some[i] = found_2;

@@ -79,24 +79,23 @@ KERNEL(512) total(
             float lost = 0.0f;
             UNROLL_BY(4)
             for (Index part = thread; part < parts; part += 512) {
-                const float sum_there_2 = fetch(total_sum + part);
-                sum_2 = add_compensated(sum_2, sum_there_2, lost);
+                const float sum_there = fetch(total_sum + part);
+                sum_2 = add_compensated(sum_2, sum_there, lost);
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 32);
-                sum_2 = sum_2 + sum_there_2;
+                const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 32);
+                sum_2 = sum_2 + sum_there;
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 sum_of_warp[thread / 32] = sum_2;
             }
             __syncthreads();
-            sum_2 = sum_of_warp[lane_2 % 16];
+            sum_2 = sum_of_warp[lane % 16];
             UNROLL
             for (int distance = 8; distance > 0; distance /= 2) {
-                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 16);
-                sum_2 = sum_2 + sum_there_2;
+                const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 16);
+                sum_2 = sum_2 + sum_there;
             }
             if (thread == 0) {
                 s[0] = sum_2;

@@ -123,11 +123,11 @@ KERNEL(512) columns(
                 UNROLL
                 for (int element = 0; element < 8; ++element) {
                     if (j + element < W) {
-                        const float sum_there_2 = fetch(columns_sum + (part_2 * W + j + element));
-                        sum_run_2[element] = add_compensated(sum_run_2[element], sum_there_2,
+                        const float sum_there = fetch(columns_sum + (part_2 * W + j + element));
+                        sum_run_2[element] = add_compensated(sum_run_2[element], sum_there,
                             lost_run[element]);
-                        const bool found_there_2 = fetch(columns_found + (part_2 * W + j + element));
-                        found_run_2[element] = found_run_2[element] || found_there_2;
+                        const bool found_there = fetch(columns_found + (part_2 * W + j + element));
+                        found_run_2[element] = found_run_2[element] || found_there;
                     }
                 }
             }
@@ -143,14 +143,14 @@ KERNEL(512) columns(
                     sum_run_2[element] = sum_of_group[thread % 32 * 8 + element];
                     UNROLL
                     for (int group = 1; group < 16; ++group) {
-                        const float sum_there_2 = sum_of_group[group * 256 + thread % 32 * 8 + element];
-                        sum_run_2[element] = sum_run_2[element] + sum_there_2;
+                        const float sum_there = sum_of_group[group * 256 + thread % 32 * 8 + element];
+                        sum_run_2[element] = sum_run_2[element] + sum_there;
                     }
                     found_run_2[element] = found_of_group[thread % 32 * 8 + element];
                     UNROLL
                     for (int group = 1; group < 16; ++group) {
-                        const bool found_there_2 = found_of_group[group * 256 + thread % 32 * 8 + element];
-                        found_run_2[element] = found_run_2[element] || found_there_2;
+                        const bool found_there = found_of_group[group * 256 + thread % 32 * 8 + element];
+                        found_run_2[element] = found_run_2[element] || found_there;
                     }
                 }
             }

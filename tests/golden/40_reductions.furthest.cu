@@ -74,13 +74,11 @@ KERNEL(512) furthest(
     if (j_whole < W) {
         const Index j_count_2 = W - j_whole;
         const i64 runs_2 = i64(H) * j_count_2;
-        const i64 first_2 = i64(block) * 512 + thread;
-        const i64 step_2 = i64(parts) * 512;
-        Index i_2 = first_2 / maximum(j_count_2, 1);
-        const Index i_2_step = step_2 / maximum(j_count_2, 1);
-        Index j_place = first_2 % maximum(j_count_2, 1);
-        const Index j_place_step = step_2 % maximum(j_count_2, 1);
-        for (i64 run = first_2; run < runs_2; run += step_2) {
+        Index i_2 = first / maximum(j_count_2, 1);
+        const Index i_2_step = step / maximum(j_count_2, 1);
+        Index j_place = first % maximum(j_count_2, 1);
+        const Index j_place_step = step % maximum(j_count_2, 1);
+        for (i64 run = first; run < runs_2; run += step) {
             const Index j = j_whole + j_place;
             const int best_there = absolute(int(x[i_2 * x_stride_0 + j]));
             const i64 place_there = i64(i_2 * W + j);
@@ -188,54 +186,53 @@ KERNEL(512) furthest(
             i16 greatest_2 = -32768;
             UNROLL_BY(4)
             for (Index part = thread; part < parts; part += 512) {
-                const int best_there_2 = fetch(furthest_best + part);
-                const i64 place_there_2 = fetch(furthest_place + part);
-                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const int best_there = fetch(furthest_best + part);
+                const i64 place_there = fetch(furthest_place + part);
+                if (first_greatest(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
-                const i16 least_there_2 = fetch(furthest_least + part);
-                least_2 = minimum(least_2, least_there_2);
-                const i16 greatest_there_2 = fetch(furthest_greatest + part);
-                greatest_2 = maximum(greatest_2, greatest_there_2);
+                const i16 least_there = fetch(furthest_least + part);
+                least_2 = minimum(least_2, least_there);
+                const i16 greatest_there = fetch(furthest_greatest + part);
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const int best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 32);
-                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 32);
-                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const int best_there = shuffle(0xffffffffu, best_2, lane ^ distance, 32);
+                const i64 place_there = shuffle(0xffffffffu, place_2, lane ^ distance, 32);
+                if (first_greatest(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
-                const i16 least_there_2 = shuffle(0xffffffffu, least_2, lane_2 ^ distance, 32);
-                least_2 = minimum(least_2, least_there_2);
-                const i16 greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 32);
-                greatest_2 = maximum(greatest_2, greatest_there_2);
+                const i16 least_there = shuffle(0xffffffffu, least_2, lane ^ distance, 32);
+                least_2 = minimum(least_2, least_there);
+                const i16 greatest_there = shuffle(0xffffffffu, greatest_2, lane ^ distance, 32);
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 best_of_warp[thread / 32] = best_2;
                 place_of_warp[thread / 32] = place_2;
                 least_of_warp[thread / 32] = least_2;
                 greatest_of_warp[thread / 32] = greatest_2;
             }
             __syncthreads();
-            best_2 = best_of_warp[lane_2 % 16];
-            place_2 = place_of_warp[lane_2 % 16];
-            least_2 = least_of_warp[lane_2 % 16];
-            greatest_2 = greatest_of_warp[lane_2 % 16];
+            best_2 = best_of_warp[lane % 16];
+            place_2 = place_of_warp[lane % 16];
+            least_2 = least_of_warp[lane % 16];
+            greatest_2 = greatest_of_warp[lane % 16];
             UNROLL
             for (int distance = 8; distance > 0; distance /= 2) {
-                const int best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 16);
-                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 16);
-                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const int best_there = shuffle(0xffffffffu, best_2, lane ^ distance, 16);
+                const i64 place_there = shuffle(0xffffffffu, place_2, lane ^ distance, 16);
+                if (first_greatest(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
-                const i16 least_there_2 = shuffle(0xffffffffu, least_2, lane_2 ^ distance, 16);
-                least_2 = minimum(least_2, least_there_2);
-                const i16 greatest_there_2 = shuffle(0xffffffffu, greatest_2, lane_2 ^ distance, 16);
-                greatest_2 = maximum(greatest_2, greatest_there_2);
+                const i16 least_there = shuffle(0xffffffffu, least_2, lane ^ distance, 16);
+                least_2 = minimum(least_2, least_there);
+                const i16 greatest_there = shuffle(0xffffffffu, greatest_2, lane ^ distance, 16);
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
             if (thread == 0) {
                 at[0] = place_2;

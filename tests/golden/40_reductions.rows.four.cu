@@ -139,45 +139,44 @@ KERNEL(256) rows(
             const Index part_end = i < H ? parts : 0;
             UNROLL_BY(4)
             for (Index part_2 = worker; part_2 < part_end; part_2 += 64) {
-                const float sum_there_2 = fetch(rows_sum + (i * parts + part_2));
-                sum_2 = add_compensated(sum_2, sum_there_2, lost);
-                const float best_there_2 = fetch(rows_best + (i * parts + part_2));
-                const i64 place_there_2 = fetch(rows_place + (i * parts + part_2));
-                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const float sum_there = fetch(rows_sum + (i * parts + part_2));
+                sum_2 = add_compensated(sum_2, sum_there, lost);
+                const float best_there = fetch(rows_best + (i * parts + part_2));
+                const i64 place_there = fetch(rows_place + (i * parts + part_2));
+                if (first_greatest(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 32);
-                sum_2 = sum_2 + sum_there_2;
-                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 32);
-                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 32);
-                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 32);
+                sum_2 = sum_2 + sum_there;
+                const float best_there = shuffle(0xffffffffu, best_2, lane ^ distance, 32);
+                const i64 place_there = shuffle(0xffffffffu, place_2, lane ^ distance, 32);
+                if (first_greatest(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 sum_of_warp[thread / 32] = sum_2;
                 best_of_warp[thread / 32] = best_2;
                 place_of_warp[thread / 32] = place_2;
             }
             __syncthreads();
-            sum_2 = sum_of_warp[thread / 64 * 2 + lane_2 % 2];
-            best_2 = best_of_warp[thread / 64 * 2 + lane_2 % 2];
-            place_2 = place_of_warp[thread / 64 * 2 + lane_2 % 2];
+            sum_2 = sum_of_warp[thread / 64 * 2 + lane % 2];
+            best_2 = best_of_warp[thread / 64 * 2 + lane % 2];
+            place_2 = place_of_warp[thread / 64 * 2 + lane % 2];
             UNROLL
             for (int distance = 1; distance > 0; distance /= 2) {
-                const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 2);
-                sum_2 = sum_2 + sum_there_2;
-                const float best_there_2 = shuffle(0xffffffffu, best_2, lane_2 ^ distance, 2);
-                const i64 place_there_2 = shuffle(0xffffffffu, place_2, lane_2 ^ distance, 2);
-                if (first_greatest(best_there_2, place_there_2, best_2, place_2)) {
-                    best_2 = best_there_2;
-                    place_2 = place_there_2;
+                const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 2);
+                sum_2 = sum_2 + sum_there;
+                const float best_there = shuffle(0xffffffffu, best_2, lane ^ distance, 2);
+                const i64 place_there = shuffle(0xffffffffu, place_2, lane ^ distance, 2);
+                if (first_greatest(best_there, place_there, best_2, place_2)) {
+                    best_2 = best_there;
+                    place_2 = place_there;
                 }
             }
             if (worker == 0 && i < H) {

@@ -50,13 +50,13 @@ KERNEL(8) total(
             float lost = 0.0f;
             UNROLL_BY(4)
             for (Index part = thread; part < parts; part += 8) {
-                const float sum_there_2 = fetch(total_sum + part);
-                sum_2 = add_compensated(sum_2, sum_there_2, lost);
+                const float sum_there = fetch(total_sum + part);
+                sum_2 = add_compensated(sum_2, sum_there, lost);
             }
             UNROLL
             for (int distance = 4; distance > 0; distance /= 2) {
-                const float sum_there_2 = shuffle(0xffu, sum_2, thread ^ distance, 8);
-                sum_2 = sum_2 + sum_there_2;
+                const float sum_there = shuffle(0xffu, sum_2, thread ^ distance, 8);
+                sum_2 = sum_2 + sum_there;
             }
             if (thread == 0) {
                 s[0] = sum_2;

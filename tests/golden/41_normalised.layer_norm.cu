@@ -33,16 +33,16 @@ KERNEL(512) layer_norm(
     }
     const Index c_whole = C / 8 * 8;
     UNROLL_BY(4)
-    for (Index c_2 = thread * 8; c_2 < c_whole; c_2 += 4096) {
-        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c_2));
+    for (Index c = thread * 8; c < c_whole; c += 4096) {
+        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c));
         UNROLL
         for (int element = 0; element < 8; ++element) {
             sum_run[element] = add_compensated(sum_run[element], float(x_run[element]) / float(i64(C)),
                 lost_run[element]);
         }
     }
-    for (Index c_2 = c_whole + thread; c_2 < C; c_2 += 512) {
-        sum_run[0] = add_compensated(sum_run[0], float(x[b * x_stride_0 + c_2]) / float(i64(C)), lost_run[0]);
+    for (Index c = c_whole + thread; c < C; c += 512) {
+        sum_run[0] = add_compensated(sum_run[0], float(x[b * x_stride_0 + c]) / float(i64(C)), lost_run[0]);
     }
     float sum = sum_run[0];
     UNROLL
@@ -73,10 +73,9 @@ KERNEL(512) layer_norm(
         sum_run_2[element] = 0.0f;
         lost_run_2[element] = 0.0f;
     }
-    const Index c_whole_2 = C / 8 * 8;
     UNROLL_BY(4)
-    for (Index c_2 = thread * 8; c_2 < c_whole_2; c_2 += 4096) {
-        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c_2));
+    for (Index c = thread * 8; c < c_whole; c += 4096) {
+        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c));
         UNROLL
         for (int element = 0; element < 8; ++element) {
             const float square_of = float(x_run[element]) - sum;
@@ -84,32 +83,30 @@ KERNEL(512) layer_norm(
                 lost_run_2[element]);
         }
     }
-    for (Index c_2 = c_whole_2 + thread; c_2 < C; c_2 += 512) {
-        const float square_of_2 = float(x[b * x_stride_0 + c_2]) - sum;
-        sum_run_2[0] = add_compensated(sum_run_2[0], square_of_2 * square_of_2 / float(i64(C)),
-            lost_run_2[0]);
+    for (Index c = c_whole + thread; c < C; c += 512) {
+        const float square_of = float(x[b * x_stride_0 + c]) - sum;
+        sum_run_2[0] = add_compensated(sum_run_2[0], square_of * square_of / float(i64(C)), lost_run_2[0]);
     }
     float sum_2 = sum_run_2[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
         sum_2 = sum_2 + sum_run_2[element];
     }
-    const int lane_2 = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
-        const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 32);
-        sum_2 = sum_2 + sum_there_2;
+        const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 32);
+        sum_2 = sum_2 + sum_there;
     }
     SHARED(float, sum_of_warp_2, 16);
-    if (lane_2 == 0) {
+    if (lane == 0) {
         sum_of_warp_2[thread / 32] = sum_2;
     }
     __syncthreads();
-    sum_2 = sum_of_warp_2[lane_2 % 16];
+    sum_2 = sum_of_warp_2[lane % 16];
     UNROLL
     for (int distance = 8; distance > 0; distance /= 2) {
-        const float sum_there_2 = shuffle(0xffffffffu, sum_2, lane_2 ^ distance, 16);
-        sum_2 = sum_2 + sum_there_2;
+        const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 16);
+        sum_2 = sum_2 + sum_there;
     }
     UNROLL_BY(4)
     for (Index c = thread; c < C; c += 512) {
@@ -137,16 +134,16 @@ KERNEL(512) layer_norm_short(
     const Index c_whole = C / 8 * 8;
     const Index c_end = b < B ? c_whole : 0;
     UNROLL_BY(4)
-    for (Index c_2 = worker * 8; c_2 < c_end; c_2 += 256) {
-        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c_2));
+    for (Index c = worker * 8; c < c_end; c += 256) {
+        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c));
         UNROLL
         for (int element = 0; element < 8; ++element) {
             sum_run[element] = sum_run[element] + float(x_run[element]) / float(i64(C));
         }
     }
     const Index c_end_2 = b < B ? C : c_whole;
-    for (Index c_2 = c_whole + worker; c_2 < c_end_2; c_2 += 32) {
-        sum_run[0] = sum_run[0] + float(x[b * x_stride_0 + c_2]) / float(i64(C));
+    for (Index c = c_whole + worker; c < c_end_2; c += 32) {
+        sum_run[0] = sum_run[0] + float(x[b * x_stride_0 + c]) / float(i64(C));
     }
     float sum = sum_run[0];
     UNROLL
@@ -163,21 +160,18 @@ KERNEL(512) layer_norm_short(
     for (int element = 0; element < 8; ++element) {
         sum_run_2[element] = 0.0f;
     }
-    const Index c_whole_2 = C / 8 * 8;
-    const Index c_end_3 = b < B ? c_whole_2 : 0;
     UNROLL_BY(4)
-    for (Index c_2 = worker * 8; c_2 < c_end_3; c_2 += 256) {
-        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c_2));
+    for (Index c = worker * 8; c < c_end; c += 256) {
+        const Pack<f16, 8> x_run = load<8>(x + (b * x_stride_0 + c));
         UNROLL
         for (int element = 0; element < 8; ++element) {
             const float square_of = float(x_run[element]) - sum;
             sum_run_2[element] = sum_run_2[element] + square_of * square_of / float(i64(C));
         }
     }
-    const Index c_end_4 = b < B ? C : c_whole_2;
-    for (Index c_2 = c_whole_2 + worker; c_2 < c_end_4; c_2 += 32) {
-        const float square_of_2 = float(x[b * x_stride_0 + c_2]) - sum;
-        sum_run_2[0] = sum_run_2[0] + square_of_2 * square_of_2 / float(i64(C));
+    for (Index c = c_whole + worker; c < c_end_2; c += 32) {
+        const float square_of = float(x[b * x_stride_0 + c]) - sum;
+        sum_run_2[0] = sum_run_2[0] + square_of * square_of / float(i64(C));
     }
     float sum_2 = sum_run_2[0];
     UNROLL
@@ -186,12 +180,12 @@ KERNEL(512) layer_norm_short(
     }
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
-        const float sum_there_2 = shuffle(0xffffffffu, sum_2, worker ^ distance, 32);
-        sum_2 = sum_2 + sum_there_2;
+        const float sum_there = shuffle(0xffffffffu, sum_2, worker ^ distance, 32);
+        sum_2 = sum_2 + sum_there;
     }
-    const Index c_end_5 = b < B ? C : 0;
+    const Index c_end_3 = b < B ? C : 0;
     UNROLL_BY(4)
-    for (Index c = worker; c < c_end_5; c += 32) {
+    for (Index c = worker; c < c_end_3; c += 32) {
         y[b * y_stride_0 + c] = f16((float(x[b * x_stride_0 + c]) - sum) * rsqrt(sum_2 + 1e-05f) * scale[c]
             + shift[c]);
     }

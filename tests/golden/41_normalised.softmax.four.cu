@@ -23,16 +23,16 @@ KERNEL(128) softmax(
     const Index j_whole = W / 4 * 4;
     const Index j_end = i < H ? j_whole : 0;
     UNROLL_BY(4)
-    for (Index j_2 = worker * 4; j_2 < j_end; j_2 += 128) {
-        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j_2));
+    for (Index j = worker * 4; j < j_end; j += 128) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
         UNROLL
         for (int element = 0; element < 4; ++element) {
             greatest_run[element] = maximum(greatest_run[element], x_run[element]);
         }
     }
     const Index j_end_2 = i < H ? W : j_whole;
-    for (Index j_2 = j_whole + worker; j_2 < j_end_2; j_2 += 32) {
-        greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j_2]);
+    for (Index j = j_whole + worker; j < j_end_2; j += 32) {
+        greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
     }
     float greatest = greatest_run[0];
     UNROLL
@@ -51,21 +51,18 @@ KERNEL(128) softmax(
         sum_run[element] = 0.0f;
         lost_run[element] = 0.0f;
     }
-    const Index j_whole_2 = W / 4 * 4;
-    const Index j_end_3 = i < H ? j_whole_2 : 0;
     UNROLL_BY(4)
-    for (Index j_2 = worker * 4; j_2 < j_end_3; j_2 += 128) {
-        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j_2));
+    for (Index j = worker * 4; j < j_end; j += 128) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
         UNROLL
         for (int element = 0; element < 4; ++element) {
             const float e = exp(x_run[element] - greatest);
             sum_run[element] = add_compensated(sum_run[element], e, lost_run[element]);
         }
     }
-    const Index j_end_4 = i < H ? W : j_whole_2;
-    for (Index j_2 = j_whole_2 + worker; j_2 < j_end_4; j_2 += 32) {
-        const float e_2 = exp(x[i * x_stride_0 + j_2] - greatest);
-        sum_run[0] = add_compensated(sum_run[0], e_2, lost_run[0]);
+    for (Index j = j_whole + worker; j < j_end_2; j += 32) {
+        const float e = exp(x[i * x_stride_0 + j] - greatest);
+        sum_run[0] = add_compensated(sum_run[0], e, lost_run[0]);
     }
     float sum = sum_run[0];
     UNROLL
@@ -77,10 +74,10 @@ KERNEL(128) softmax(
         const float sum_there = shuffle(0xffffffffu, sum, worker ^ distance, 32);
         sum = sum + sum_there;
     }
-    const Index j_end_5 = i < H ? W : 0;
+    const Index j_end_3 = i < H ? W : 0;
     UNROLL_BY(4)
-    for (Index j = worker; j < j_end_5; j += 32) {
-        const float e_3 = exp(x[i * x_stride_0 + j] - greatest);
-        y[i * y_stride_0 + j] = e_3 / sum;
+    for (Index j = worker; j < j_end_3; j += 32) {
+        const float e = exp(x[i * x_stride_0 + j] - greatest);
+        y[i * y_stride_0 + j] = e / sum;
     }
 }

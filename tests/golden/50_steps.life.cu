@@ -164,13 +164,11 @@ KERNEL(512) life_living(
     if (j_whole < W) {
         const Index j_count_2 = W - j_whole;
         const i64 runs_2 = i64(H) * j_count_2;
-        const i64 first_2 = i64(block) * 512 + thread;
-        const i64 step_2 = i64(parts) * 512;
-        Index i_2 = first_2 / maximum(j_count_2, 1);
-        const Index i_2_step = step_2 / maximum(j_count_2, 1);
-        Index j_place = first_2 % maximum(j_count_2, 1);
-        const Index j_place_step = step_2 % maximum(j_count_2, 1);
-        for (i64 run = first_2; run < runs_2; run += step_2) {
+        Index i_2 = first / maximum(j_count_2, 1);
+        const Index i_2_step = step / maximum(j_count_2, 1);
+        Index j_place = first % maximum(j_count_2, 1);
+        const Index j_place_step = step % maximum(j_count_2, 1);
+        for (i64 run = first; run < runs_2; run += step) {
             const Index j = j_whole + j_place;
             count_run[0] = add(count_run[0], i64(int(cell[i_2 * cell_stride_0 + j]) == 1));
             i_2 = i_2 + i_2_step;
@@ -224,24 +222,23 @@ KERNEL(512) life_living(
             i64 count_2 = 0ll;
             UNROLL_BY(4)
             for (Index part = thread; part < parts; part += 512) {
-                const i64 count_there_2 = fetch(life_living_count + part);
-                count_2 = add(count_2, count_there_2);
+                const i64 count_there = fetch(life_living_count + part);
+                count_2 = add(count_2, count_there);
             }
-            const int lane_2 = thread % 32;
             UNROLL
             for (int distance = 16; distance > 0; distance /= 2) {
-                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 32);
-                count_2 = add(count_2, count_there_2);
+                const i64 count_there = shuffle(0xffffffffu, count_2, lane ^ distance, 32);
+                count_2 = add(count_2, count_there);
             }
-            if (lane_2 == 0) {
+            if (lane == 0) {
                 count_of_warp[thread / 32] = count_2;
             }
             __syncthreads();
-            count_2 = count_of_warp[lane_2 % 16];
+            count_2 = count_of_warp[lane % 16];
             UNROLL
             for (int distance = 8; distance > 0; distance /= 2) {
-                const i64 count_there_2 = shuffle(0xffffffffu, count_2, lane_2 ^ distance, 16);
-                count_2 = add(count_2, count_there_2);
+                const i64 count_there = shuffle(0xffffffffu, count_2, lane ^ distance, 16);
+                count_2 = add(count_2, count_there);
             }
             if (thread == 0) {
                 living[0] = count_2;

@@ -91,17 +91,17 @@ DEVICE void box_stream(
             UNROLL
             for (int left = 1; left < 2; ++left) {
                 const Index place_d = row + left * 2 - 5;
-                const Pack<float, 2> part_4 = load<2>(u_beside
+                const Pack<float, 2> part_3 = load<2>(u_beside
                     + (left * 1024 + warp_before * 128 + lane * 2 - now * 512 + 576));
                 UNROLL
                 for (int element = 0; element < 2; ++element) {
-                    u_rows[left * 36 + element + 12] = part_4[element];
+                    u_rows[left * 36 + element + 12] = part_3[element];
                 }
-                const Pack<float, 2> part_5 = load<2>(u_beside
+                const Pack<float, 2> part_4 = load<2>(u_beside
                     + (left * 1024 + warp_after * 128 + lane * 2 - now * 512 + 512));
                 UNROLL
                 for (int element = 0; element < 2; ++element) {
-                    u_rows[left * 36 + element + 22] = part_5[element];
+                    u_rows[left * 36 + element + 22] = part_4[element];
                 }
                 UNROLL
                 for (int held = 0; held < 24; ++held) {
@@ -116,11 +116,11 @@ DEVICE void box_stream(
                         const Index d = interior ? place_d : nearest(place_d, D);
                         const Index h = interior ? place_h : nearest(place_h, H);
                         const Index w = interior ? place_w : nearest(place_w, W);
-                        const float beside_3 = (column + 63) / 2 == 32
+                        const float beside = (column + 63) / 2 == 32
                             ? u_rows[left * 36 + side_h * 2 + (column + 63) % 2 + 12]
                             : shuffle(0xffffffffu, u_rows[left * 36 + side_h * 2 + (column + 63) % 2 + 12],
                             lane + (column + 63) / 2 - 32, 32);
-                        const float beside_4 = (column + 65) / 2 == 32
+                        const float beside_2 = (column + 65) / 2 == 32
                             ? u_rows[left * 36 + side_h * 2 + (column + 65) % 2 + 12]
                             : shuffle(0xffffffffu, u_rows[left * 36 + side_h * 2 + (column + 65) % 2 + 12],
                             lane + (column + 65) / 2 - 32, 32);
@@ -129,24 +129,24 @@ DEVICE void box_stream(
                             * (u_rows[left * 36 + side_h * 2 + column]
                             + u_rows[left * 36 + side_h * 2 + column + 24]
                             + u_rows[left * 36 + side_h * 2 + column + 10]
-                            + u_rows[left * 36 + side_h * 2 + column + 14] + beside_3
-                            + beside_4 - 6.0f * u_rows[left * 36 + side_h * 2 + column + 12]);
+                            + u_rows[left * 36 + side_h * 2 + column + 14] + beside
+                            + beside_2 - 6.0f * u_rows[left * 36 + side_h * 2 + column + 12]);
                         u_rows[left * 36 + side_h * 2 + column - 12] = interior
                             || (within(place_d, D) && within(place_h, H) && within(place_w, W)) ? made : 0.0f;
                     }
                 }
+                Pack<float, 2> part_5 = Pack<float, 2>();
+                UNROLL
+                for (int element = 0; element < 2; ++element) {
+                    part_5[element] = u_rows[left * 36 + element - 22];
+                }
+                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 1024), part_5);
                 Pack<float, 2> part_6 = Pack<float, 2>();
                 UNROLL
                 for (int element = 0; element < 2; ++element) {
-                    part_6[element] = u_rows[left * 36 + element - 22];
+                    part_6[element] = u_rows[left * 36 + element - 16];
                 }
-                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 1024), part_6);
-                Pack<float, 2> part_7 = Pack<float, 2>();
-                UNROLL
-                for (int element = 0; element < 2; ++element) {
-                    part_7[element] = u_rows[left * 36 + element - 16];
-                }
-                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 960), part_7);
+                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 960), part_6);
             }
             UNROLL
             for (int held = 0; held < 36; ++held) {
@@ -156,11 +156,11 @@ DEVICE void box_stream(
             if (interior) {
                 UNROLL
                 for (int side_h = 1; side_h < 5; ++side_h) {
-                    const Pack<float, 2> part_8 = load_here<2>(u
+                    const Pack<float, 2> part_3 = load_here<2>(u
                         + (row_read * u_stride_0 + (first_h + side_h - 1) * u_stride_1 + first_w));
                     UNROLL
                     for (int element = 0; element < 2; ++element) {
-                        u_rows[side_h * 2 + element + 72] = part_8[element];
+                        u_rows[side_h * 2 + element + 72] = part_3[element];
                     }
                 }
             } else {
@@ -176,18 +176,18 @@ DEVICE void box_stream(
                     }
                 }
             }
-            Pack<float, 2> part_9 = Pack<float, 2>();
+            Pack<float, 2> part_3 = Pack<float, 2>();
             UNROLL
             for (int element = 0; element < 2; ++element) {
-                part_9[element] = u_rows[element + 50];
+                part_3[element] = u_rows[element + 50];
             }
-            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1024), part_9);
-            Pack<float, 2> part_10 = Pack<float, 2>();
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1024), part_3);
+            Pack<float, 2> part_4 = Pack<float, 2>();
             UNROLL
             for (int element = 0; element < 2; ++element) {
-                part_10[element] = u_rows[element + 56];
+                part_4[element] = u_rows[element + 56];
             }
-            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1088), part_10);
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1088), part_4);
             __syncthreads();
         }
     }

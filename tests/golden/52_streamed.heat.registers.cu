@@ -73,17 +73,17 @@ DEVICE void heat_stream(
                 UNROLL
                 for (int column = 0; column < 2; ++column) {
                     const Index place_j = first_j + column;
-                    const float beside_3 = (column + 63) / 2 == 32
+                    const float beside = (column + 63) / 2 == 32
                         ? u_rows[left * 6 + (column + 63) % 2 + 2]
                         : shuffle(0xffffffffu, u_rows[left * 6 + (column + 63) % 2 + 2],
                         lane + (column + 63) / 2 - 32, 32);
-                    const float beside_4 = (column + 65) / 2 == 32
+                    const float beside_2 = (column + 65) / 2 == 32
                         ? u_rows[left * 6 + (column + 65) % 2 + 2]
                         : shuffle(0xffffffffu, u_rows[left * 6 + (column + 65) % 2 + 2],
                         lane + (column + 65) / 2 - 32, 32);
                     const float made = u_rows[left * 6 + column + 2]
-                        + c_held[0] * (u_rows[left * 6 + column] + u_rows[left * 6 + column + 4] + beside_3
-                        + beside_4 - 4.0f * u_rows[left * 6 + column + 2]);
+                        + c_held[0] * (u_rows[left * 6 + column] + u_rows[left * 6 + column + 4] + beside
+                        + beside_2 - 4.0f * u_rows[left * 6 + column + 2]);
                     u_rows[left * 6 + column - 2] = interior || (within(place_i, H) && within(place_j, W))
                         ? made : 0.0f;
                 }
@@ -94,10 +94,10 @@ DEVICE void heat_stream(
             }
             const Index row_read = row < tile_i + 19 ? row : tile_i + 19;
             if (interior) {
-                const Pack<float, 2> part_2 = load_here<2>(u + (row_read * u_stride_0 + first_j));
+                const Pack<float, 2> part = load_here<2>(u + (row_read * u_stride_0 + first_j));
                 UNROLL
                 for (int element = 0; element < 2; ++element) {
-                    u_rows[element + 24] = part_2[element];
+                    u_rows[element + 24] = part[element];
                 }
             } else {
                 UNROLL

@@ -82,12 +82,12 @@ DEVICE void gaussian_walk(
             float y_row[4];
             UNROLL
             for (int item = 0; item < 4; ++item) {
-                float sum_2 = 0.0f;
+                float sum = 0.0f;
                 UNROLL
                 for (int b = 0; b < 9; ++b) {
-                    sum_2 = fma(w_held[b], g_row[item + b], sum_2);
+                    sum = fma(w_held[b], g_row[item + b], sum);
                 }
-                y_row[item] = sum_2;
+                y_row[item] = sum;
             }
             if (interior || (i < H && j + 3 < W)) {
                 Pack<float, 4> part = Pack<float, 4>();

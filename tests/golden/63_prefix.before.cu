@@ -61,8 +61,8 @@ KERNEL(512) before(
             const Index part_end = i < N ? parts : 0;
             UNROLL_BY(4)
             for (Index part_2 = worker; part_2 < part_end; part_2 += 16) {
-                const i64 sum_there_2 = fetch(before_sum + (part_2 * N + i));
-                sum_2 = add(sum_2, sum_there_2);
+                const i64 sum_there = fetch(before_sum + (part_2 * N + i));
+                sum_2 = add(sum_2, sum_there);
             }
             sum_of_group[thread / 32 * 32 + thread % 32] = sum_2;
             __syncthreads();
@@ -70,8 +70,8 @@ KERNEL(512) before(
                 sum_2 = sum_of_group[thread % 32];
                 UNROLL
                 for (int group = 1; group < 16; ++group) {
-                    const i64 sum_there_2 = sum_of_group[group * 32 + thread % 32];
-                    sum_2 = add(sum_2, sum_there_2);
+                    const i64 sum_there = sum_of_group[group * 32 + thread % 32];
+                    sum_2 = add(sum_2, sum_there);
                 }
             }
             if (worker == 0 && i < N) {

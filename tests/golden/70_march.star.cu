@@ -146,10 +146,10 @@ KERNEL(64, 1) star(
             }
             UNROLL
             for (int line = 0; line < 2; ++line) {
-                const Pack<float, 4> pack_2 = load<4>(x_planes + (x_at + line * 136 + 136));
+                const Pack<float, 4> pack = load<4>(x_planes + (x_at + line * 136 + 136));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_around[line * 12 + element + 12] = pack_2[element];
+                    x_around[line * 12 + element + 12] = pack[element];
                 }
             }
             UNROLL
@@ -161,18 +161,18 @@ KERNEL(64, 1) star(
             }
             UNROLL
             for (int line = 0; line < 2; ++line) {
-                const Pack<float, 4> pack_4 = load<4>(x_planes + (x_at + line * 136 + 144));
+                const Pack<float, 4> pack = load<4>(x_planes + (x_at + line * 136 + 144));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_around[line * 12 + element + 20] = pack_4[element];
+                    x_around[line * 12 + element + 20] = pack[element];
                 }
             }
             UNROLL
             for (int piece = 0; piece < 3; ++piece) {
-                const Pack<float, 4> pack_5 = load<4>(x_planes + (x_at + piece * 4 + 408));
+                const Pack<float, 4> pack = load<4>(x_planes + (x_at + piece * 4 + 408));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_around[piece * 4 + element + 36] = pack_5[element];
+                    x_around[piece * 4 + element + 36] = pack[element];
                 }
             }
             float y_made[8];

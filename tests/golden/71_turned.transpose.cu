@@ -83,18 +83,18 @@ KERNEL(256) transpose(
     __syncthreads();
 
     UNROLL
-    for (int row_2 = 0; row_2 < 4; ++row_2) {
-        const Index i_stored = tile_i + row_2 + thread / 16 * 4;
+    for (int row = 0; row < 4; ++row) {
+        const Index i_stored = tile_i + row + thread / 16 * 4;
         const Index j_stored = tile_j + thread % 16 * 4;
-        const Pack<float, 4> y_row_2 = load<4>(y_tile
-            + (thread / 16 * 256 + row_2 * 64 + ((thread % 16) ^ (thread / 16)) * 4));
+        const Pack<float, 4> y_row = load<4>(y_tile
+            + (thread / 16 * 256 + row * 64 + ((thread % 16) ^ (thread / 16)) * 4));
         if (interior || (i_stored < H && j_stored + 3 < W)) {
-            store(y + (i_stored * y_stride_0 + j_stored), y_row_2);
+            store(y + (i_stored * y_stride_0 + j_stored), y_row);
         } else {
             UNROLL
             for (int item = 0; item < 4; ++item) {
                 if (i_stored < H && j_stored + item < W) {
-                    y[i_stored * y_stride_0 + j_stored + item] = y_row_2[item];
+                    y[i_stored * y_stride_0 + j_stored + item] = y_row[item];
                 }
             }
         }

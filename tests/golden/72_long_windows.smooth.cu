@@ -86,10 +86,10 @@ KERNEL(256) smooth(
     const Index first_i = tile_i + warp * 8;
     const Index j = tile_j + lane * 4;
     float g_row[4];
-    float y_sum_2[60];
+    float y_sum[60];
     UNROLL
     for (int k = 0; k < 60; ++k) {
-        y_sum_2[k] = 0.0f;
+        y_sum[k] = 0.0f;
     }
     UNROLL_BY(22)
     for (int turn = 0; turn < 22; ++turn) {
@@ -103,7 +103,7 @@ KERNEL(256) smooth(
         for (int u = 0; u < 15; ++u) {
             UNROLL
             for (int item = 0; item < 4; ++item) {
-                y_sum_2[item - u * 4 + 56] = fma(w_held[u], g_row[item], y_sum_2[item - u * 4 + 56]);
+                y_sum[item - u * 4 + 56] = fma(w_held[u], g_row[item], y_sum[item - u * 4 + 56]);
             }
         }
         if (turn >= 14) {
@@ -111,14 +111,14 @@ KERNEL(256) smooth(
                 Pack<float, 4> part = Pack<float, 4>();
                 UNROLL
                 for (int k = 0; k < 4; ++k) {
-                    part[k] = y_sum_2[k];
+                    part[k] = y_sum[k];
                 }
                 store(y + (i * y_stride_0 + j), part);
             } else {
                 UNROLL
                 for (int item = 0; item < 4; ++item) {
                     if (i < H && j + item < W) {
-                        y[i * y_stride_0 + j + item] = y_sum_2[item];
+                        y[i * y_stride_0 + j + item] = y_sum[item];
                     }
                 }
             }
@@ -126,11 +126,11 @@ KERNEL(256) smooth(
         // the rows move on
         UNROLL
         for (int k = 0; k < 56; ++k) {
-            y_sum_2[k] = y_sum_2[k + 4];
+            y_sum[k] = y_sum[k + 4];
         }
         UNROLL
         for (int k = 0; k < 4; ++k) {
-            y_sum_2[k + 56] = 0.0f;
+            y_sum[k + 56] = 0.0f;
         }
     }
 }

@@ -76,22 +76,22 @@ KERNEL(256, 4) star(
                 }
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
-                    const Pack<float, 4> pack_2 = load<4>(x
+                    const Pack<float, 4> pack = load<4>(x
                         + (i * x_stride_0 + (j + line + 1) * x_stride_1 + k));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        x_around_2[line * 4 + element] = pack_2[element];
+                        x_around_2[line * 4 + element] = pack[element];
                     }
                 }
-                const Pack<float, 4> pack_3 = load<4>(x + (i * x_stride_0 + j * x_stride_1 + k - 4));
+                const Pack<float, 4> pack = load<4>(x + (i * x_stride_0 + j * x_stride_1 + k - 4));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_around_3[element] = pack_3[element];
+                    x_around_3[element] = pack[element];
                 }
-                const Pack<float, 4> pack_4 = load<4>(x + (i * x_stride_0 + j * x_stride_1 + k + 4));
+                const Pack<float, 4> pack_2 = load<4>(x + (i * x_stride_0 + j * x_stride_1 + k + 4));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_around_3[element + 8] = pack_4[element];
+                    x_around_3[element + 8] = pack_2[element];
                 }
             } else {
                 UNROLL

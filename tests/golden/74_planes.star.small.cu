@@ -151,20 +151,20 @@ KERNEL(128, 1) star(
             }
             UNROLL
             for (int line = 0; line < 3; ++line) {
-                const Pack<float, 2> pack_3 = load<2>(x_planes + (x_at + line * 72 + 364));
+                const Pack<float, 2> pack = load<2>(x_planes + (x_at + line * 72 + 364));
                 UNROLL
                 for (int element = 0; element < 2; ++element) {
-                    x_around[line * 2 + element + 10] = pack_3[element];
+                    x_around[line * 2 + element + 10] = pack[element];
                 }
             }
             UNROLL
             for (int line = 0; line < 2; ++line) {
                 UNROLL
                 for (int piece = 0; piece < 2; ++piece) {
-                    const Pack<float, 2> pack_4 = load<2>(x_planes + (x_at + line * 72 + piece * 2 + 216));
+                    const Pack<float, 2> pack = load<2>(x_planes + (x_at + line * 72 + piece * 2 + 216));
                     UNROLL
                     for (int element = 0; element < 2; ++element) {
-                        x_around_2[line * 10 + piece * 2 + element] = pack_4[element];
+                        x_around_2[line * 10 + piece * 2 + element] = pack[element];
                     }
                 }
             }
@@ -179,10 +179,10 @@ KERNEL(128, 1) star(
             for (int line = 0; line < 2; ++line) {
                 UNROLL
                 for (int piece = 0; piece < 2; ++piece) {
-                    const Pack<float, 2> pack_6 = load<2>(x_planes + (x_at + line * 72 + piece * 2 + 222));
+                    const Pack<float, 2> pack = load<2>(x_planes + (x_at + line * 72 + piece * 2 + 222));
                     UNROLL
                     for (int element = 0; element < 2; ++element) {
-                        x_around_2[line * 10 + piece * 2 + element + 6] = pack_6[element];
+                        x_around_2[line * 10 + piece * 2 + element + 6] = pack[element];
                     }
                 }
             }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from layoutc.index import Expr, Int
 from layoutc.plan.lowering.loops import take
-from layoutc.plan.lowering.reduce import Accumulator, accumulator
+from layoutc.plan.lowering.reduce import NAMES, Accumulator, accumulator
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.state import Passing
 from layoutc.plan.steps import Assign, Loop, Registers, Variable
@@ -25,7 +25,7 @@ def _declared(walk: Passing, led: Led) -> Accumulator:
     frame, plain = walk.frame, accumulator(led.reduce, walk.names)
     walk.names.release(plain.name)
     equation = next(e for e in walk.work.equations if led.reduce in parts(e.value))
-    name = walk.names.take(f"{frame.arrays[equation.output]}_{plain.name}")
+    name = walk.names.take(f"{frame.arrays[equation.output]}_{NAMES[led.reduce.op]}")
     start, = plain.start
     assert isinstance(start, Variable)
     count = led.rows * walk.count
