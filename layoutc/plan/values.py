@@ -199,6 +199,12 @@ class Bit:
 Text = Literal | Variable | Element | Operation | Prefix | Function | Widened | Choice | Aggregate | Bit | Expr
 
 
+def nothing(type: str) -> Text:
+    """What a variable of a C type begins with where no value is to be seen."""
+    known = {name: one for one, name in C_TYPES.items()}
+    return Literal(0, known[type]) if type in known else Function(type, ())
+
+
 # A cast that g++ takes for the type of a function wherever it begins a parenthesis: ``(float(int(x[i])) + …)``.
 _TYPE = r"(?:float|double|int|unsigned|bool|b?f16|[iu]\d+)"
 _LIKE_A_TYPE = re.compile(rf"({_TYPE})\((?:{_TYPE}\()+\w+\[")

@@ -24,7 +24,7 @@ DEVICE void edges_and_rows_walk(
     float x_rows[24];
     UNROLL
     for (int k = 0; k < 24; ++k) {
-        x_rows[k] = 0;
+        x_rows[k] = 0.0f;
     }
     UNROLL_BY(interior ? 5 : 1)
     for (int row = 0; row < 5; ++row) {

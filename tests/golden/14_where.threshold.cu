@@ -20,7 +20,7 @@ DEVICE void threshold_walk(
     float x_rows[48];
     UNROLL
     for (int k = 0; k < 48; ++k) {
-        x_rows[k] = 0;
+        x_rows[k] = 0.0f;
     }
     float mean_row[4];
     UNROLL_BY(interior ? 7 : 1)

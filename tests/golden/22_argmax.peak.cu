@@ -17,7 +17,7 @@ DEVICE void peak_walk(
     float x_rows[42];
     UNROLL
     for (int k = 0; k < 42; ++k) {
-        x_rows[k] = 0;
+        x_rows[k] = 0.0f;
     }
     float is_peak_greatest[10];
     UNROLL

@@ -68,7 +68,7 @@ KERNEL(128) smooth(
     float x_loaded[5];
     UNROLL
     for (int item = 0; item < 5; ++item) {
-        x_loaded[item] = float();
+        x_loaded[item] = 0.0f;
         const int at = thread + item * 128;
         if (at < 514) {
             const Index x_i = tile_i + at - 1;
@@ -81,7 +81,7 @@ KERNEL(128) smooth(
     float y_made[4];
     UNROLL
     for (int item = 0; item < 4; ++item) {
-        y_made[item] = float();
+        y_made[item] = 0.0f;
     }
     UNROLL
     for (int item = 0; item < 4; ++item) {

@@ -51,7 +51,7 @@ KERNEL(128) smooth(
     float y_made[4];
     UNROLL
     for (int item = 0; item < 4; ++item) {
-        y_made[item] = float();
+        y_made[item] = 0.0f;
     }
     UNROLL
     for (int item = 0; item < 4; ++item) {

@@ -44,7 +44,7 @@ KERNEL(64) turned(
     int x_loaded[4];
     UNROLL
     for (int item = 0; item < 4; ++item) {
-        x_loaded[item] = int();
+        x_loaded[item] = 0;
         const int at = thread + item * 64;
         const Index x_i = tile_i + at / 8;
         const Index x_j = tile_j + at % 8;

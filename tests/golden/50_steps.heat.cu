@@ -18,7 +18,7 @@ DEVICE void heat_walk(
     double u_rows[24];
     UNROLL
     for (int k = 0; k < 24; ++k) {
-        u_rows[k] = 0;
+        u_rows[k] = 0.0;
     }
     UNROLL_BY(interior ? 7 : 1)
     for (int row = 0; row < 7; ++row) {

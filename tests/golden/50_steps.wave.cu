@@ -21,17 +21,17 @@ DEVICE void wave_walk(
     float u_rows[48];
     UNROLL
     for (int k = 0; k < 48; ++k) {
-        u_rows[k] = 0;
+        u_rows[k] = 0.0f;
     }
     float before_rows[8];
     UNROLL
     for (int k = 0; k < 8; ++k) {
-        before_rows[k] = 0;
+        before_rows[k] = 0.0f;
     }
     float speed_rows[8];
     UNROLL
     for (int k = 0; k < 8; ++k) {
-        speed_rows[k] = 0;
+        speed_rows[k] = 0.0f;
     }
     UNROLL_BY(interior ? 7 : 1)
     for (int row = 0; row < 7; ++row) {

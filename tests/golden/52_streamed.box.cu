@@ -21,7 +21,7 @@ DEVICE void box_stream(
     float u_rows[84];
     UNROLL
     for (int held = 0; held < 84; ++held) {
-        u_rows[held] = float();
+        u_rows[held] = 0.0f;
     }
     const int warp_before = warp >= 1 ? warp - 1 : warp;
     const int warp_after = warp < 3 ? warp + 1 : warp;
@@ -208,7 +208,7 @@ KERNEL(128) box(
     const Index tile_w = block % blocks_w * 60;
     SHARED(float, u_beside, 2048);
     for (int at = thread; at < 2048; at += 128) {
-        u_beside[at] = float();
+        u_beside[at] = 0.0f;
     }
     __syncthreads();
     const int lane = thread % 32;

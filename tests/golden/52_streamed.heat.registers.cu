@@ -19,7 +19,7 @@ DEVICE void heat_stream(
     float u_rows[26];
     UNROLL
     for (int held = 0; held < 26; ++held) {
-        u_rows[held] = float();
+        u_rows[held] = 0.0f;
     }
     float c_held[1];
     c_held[0] = c[0];

@@ -33,7 +33,7 @@ DEVICE void gaussian_walk(
     float x_rows[108];
     UNROLL
     for (int k = 0; k < 108; ++k) {
-        x_rows[k] = 0;
+        x_rows[k] = 0.0f;
     }
     float g_row[12];
     UNROLL_BY(interior ? 16 : 1)

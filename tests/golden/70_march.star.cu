@@ -39,7 +39,7 @@ KERNEL(64, 1) star(
     float x_held[24];
     UNROLL
     for (int k_2 = 0; k_2 < 24; ++k_2) {
-        x_held[k_2] = 0;
+        x_held[k_2] = 0.0f;
     }
     float x_around[48];
     const Index turns = minimum(D - tile_i, 32) + 2;

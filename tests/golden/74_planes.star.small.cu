@@ -45,7 +45,7 @@ KERNEL(128, 1) star(
     float x_held[28];
     UNROLL
     for (int k_2 = 0; k_2 < 28; ++k_2) {
-        x_held[k_2] = 0;
+        x_held[k_2] = 0.0f;
     }
     float x_around[16];
     float x_around_2[20];

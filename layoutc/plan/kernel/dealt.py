@@ -10,7 +10,7 @@ from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.ownership import unravel
 from layoutc.plan.redistributions.redistributed import DealtAccess
 from layoutc.plan.steps import Assign, Blank, Do, Let, Loop, Registers, Step, Steps, When
-from layoutc.plan.values import Element, Function, Variable, c_type
+from layoutc.plan.values import Element, Function, Variable, c_type, nothing
 
 UNROLLED_ITEMS = 16         # of a thread, where they need not be registers
 
@@ -35,7 +35,7 @@ def dealt(access: DealtAccess, at: str, body: Sequence[Step], first: Sequence[St
 
 def cleared(array: str, type: str, item: Expr) -> Step:
     """Nothing into a register: what travels is never what no one wrote."""
-    return Assign(Element(array, item), Function(type, ()))
+    return Assign(Element(array, item), nothing(type))
 
 
 def moved(frame: Frame, access: DealtAccess, before: str, after: str) -> None:

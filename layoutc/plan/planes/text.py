@@ -23,7 +23,6 @@ from layoutc.plan.planes.take import take_parts
 from layoutc.plan.steps import Barrier, Do, Let, Loop, Note, Registers, Turns
 from layoutc.plan.values import Function, Literal, register_type
 from layoutc.plan.work import Made, Work
-from layoutc.resolve.types import I32
 
 
 def write_march(work: Work, shape: Shape, names: Names, entry: str) -> Made:
@@ -70,7 +69,7 @@ def _declare_arrays(march: March) -> None:
         name = march.arrays[part] = march.names.take(f"{frame.arrays[part.tensor]}_{wanted}")
         frame.lowering.emit(Registers(register_type(part.type), name, part.held))
         if part.depth > 1:
-            frame.lowering.emit(march.cleared(name, 0, part.held, Literal(0, I32)))
+            frame.lowering.emit(march.cleared(name, 0, part.held, Literal(0, part.type)))
     declare_sums(march)
 
 

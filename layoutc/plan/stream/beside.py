@@ -8,7 +8,7 @@ from layoutc.plan.steps import Assign, Barrier, Let, Loop, Rounds, Shared, Share
 from layoutc.plan.stream.packs import give, take, widest
 from layoutc.plan.stream.shape import asks, shared_elements
 from layoutc.plan.stream.state import Stream
-from layoutc.plan.values import Element, Function, memory_type
+from layoutc.plan.values import Element, memory_type, nothing
 from layoutc.plan.values import Variable as Held
 
 
@@ -24,7 +24,7 @@ def declare_beside(stream: Stream) -> None:
         frame.by_way_of_shared(u, count * type.bytes)
         frame.lowering.emit(held, Rounds(
             at, Name("thread"), Held(str(count)), stream.shape.threads,
-            (Assign(Element(array, Name(at)), Function(memory_type(type), ())),)))
+            (Assign(Element(array, Name(at)), nothing(memory_type(type))),)))
     if stream.shared:
         frame.lowering.emit(Barrier())
     frame.names.release(at)

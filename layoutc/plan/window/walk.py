@@ -23,7 +23,6 @@ from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
 from layoutc.plan.window.values import finish_row, follow, make_lets, shift
 from layoutc.plan.work import Made, Work
-from layoutc.resolve.types import I32
 
 MOST_COMMON = 32            # elements of a small tensor that threads hold in common: there are 63 such registers
 
@@ -125,7 +124,7 @@ def _declare(walk: Walk) -> None:
         walk.arrays[band.tensor] = name
         frame.lowering.emit(Registers(register_type(band.type), name, band.held))
         if band.depth > 1:      # turns before the first output work on what is not there yet
-            frame.lowering.emit(walk.cleared(name, 0, band.held, Literal(0, I32)))
+            frame.lowering.emit(walk.cleared(name, 0, band.held, Literal(0, band.type)))
     declare_sums(walk)
 
 
