@@ -9,6 +9,7 @@ import pytest
 from layoutc.compiler import default_signature, plan_kernel, read_program
 from layoutc.index import Int, Name
 from layoutc.plan.aliases import without_aliases
+from layoutc.plan.known import without_known
 from layoutc.plan.names import CPP, CUDA, RUNTIME, Names
 from layoutc.plan.nodes import Target
 from layoutc.plan.numbered import numbered_anew
@@ -93,6 +94,25 @@ def test_zeros_are_written_in_their_type(name: str) -> None:
     arrays = re.findall(r"^ +(?:float|double) (\w+)\[", TEXTS[name], re.MULTILINE)
     for array in arrays:
         assert not re.search(rf"\b{array}\[[^\]]+\] = (?:-?\d+|float\(\)|double\(\));", TEXTS[name]), array
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_variable_is_a_number(name: str) -> None:
+    text = TEXTS[name]
+    assert not re.search(r"const (?:int|Index) \w+ = \d+;", text)
+
+
+def test_what_a_single_turn_declares_is_told_from_what_is_declared_beside_it() -> None:
+    let = Let("float", "part", Name("i"))
+    loop = Loop(True, "int", "u", Int(2), Int(3), (let, Assign(Element("y", Name("u")), Variable("part"))))
+    again = Let("float", "part_2", Name("i"))
+    for kept, steps, made in (
+            ("", (loop,), (let, Assign(Element("y", Int(2)), Variable("part")))),
+            ("", (loop, let), (again, Assign(Element("y", Int(2)), Variable("part_2")), let)),
+            ("part", (loop, let), (loop, let))):
+        names = Names()
+        names.take("part")
+        assert without_known((function_of(*steps),), {kept}, False, names) == (function_of(*made),)
 
 
 def test_an_alias_goes_wherever_it_is_used() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from layoutc.index import Expr, Int
 from layoutc.plan.steps import (
     DeviceFunction,
     Function,
@@ -22,6 +23,7 @@ from layoutc.plan.steps import (
     Tiles,
     Turns,
 )
+from layoutc.plan.values import Variable
 from layoutc.resolve.types import Type
 
 Entry = TypeVar("Entry", DeviceFunction, Inlined, Function, DeviceFunction | Inlined | Function)
@@ -60,6 +62,22 @@ def words_of(part: Any) -> frozenset[str]:
     if not is_dataclass(part) or isinstance(part, type | Type | Note):
         return frozenset()
     return frozenset[str]().union(*(words_of(getattr(part, f.name)) for f in fields(part)))
+
+
+def valued(part: Any, name: str, value: Int) -> Any:
+    """A part of a text with a number for a variable, index expressions simplified anew."""
+    match part:
+        case str():
+            return re.sub(rf"\b{name}\b", str(value), part)
+        case tuple():
+            return tuple(valued(one, name, value) for one in part)
+        case Expr():
+            return part.over({name: value})
+        case Variable(held) if held == name:
+            return value
+    if not is_dataclass(part) or isinstance(part, type | Type | Note):
+        return part
+    return replace(part, **{f.name: valued(getattr(part, f.name), name, value) for f in fields(part)})
 
 
 def renamed(part: Any, old: str, new: str) -> Any:

@@ -8,6 +8,7 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.index import Name
 from layoutc.plan.aliases import without_aliases
 from layoutc.plan.head import head
+from layoutc.plan.known import without_known
 from layoutc.plan.lowering.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
@@ -59,7 +60,9 @@ def _make_plan(
         passes += [replace(one, strategy=name, cost=chosen.cost, rejected=rejected) for one in made.passes]
         functions += made.functions
     index = "i64" if signature.wide else "int"
-    text = without_aliases(functions, _indices(kernel), signature.wide, names)
+    indices = _indices(kernel)
+    text = without_known(functions, indices, signature.wide, names)
+    text = without_aliases(text, indices, signature.wide, names)
     file = File(head(kernel, schedule, tuple(passes)), index, written(numbered_anew(text, names)))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)
 

@@ -88,66 +88,61 @@ DEVICE void box_stream(
                     }
                 }
             }
+            const Index place_d_2 = row - 3;
+            const Pack<float, 2> part_3 = load<2>(u_beside
+                + (warp_before * 128 + lane * 2 - now * 512 + 1600));
             UNROLL
-            for (int left = 1; left < 2; ++left) {
-                const Index place_d = row + left * 2 - 5;
-                const Pack<float, 2> part_3 = load<2>(u_beside
-                    + (left * 1024 + warp_before * 128 + lane * 2 - now * 512 + 576));
-                UNROLL
-                for (int element = 0; element < 2; ++element) {
-                    u_rows[left * 36 + element + 12] = part_3[element];
-                }
-                const Pack<float, 2> part_4 = load<2>(u_beside
-                    + (left * 1024 + warp_after * 128 + lane * 2 - now * 512 + 512));
-                UNROLL
-                for (int element = 0; element < 2; ++element) {
-                    u_rows[left * 36 + element + 22] = part_4[element];
-                }
-                UNROLL
-                for (int held = 0; held < 24; ++held) {
-                    u_rows[held + left * 36 - 36] = u_rows[held + left * 36 - 24];
-                }
-                UNROLL
-                for (int side_h = 1; side_h < 5; ++side_h) {
-                    const Index place_h = first_h + side_h - 1;
-                    UNROLL
-                    for (int column = 0; column < 2; ++column) {
-                        const Index place_w = first_w + column;
-                        const Index d = interior ? place_d : nearest(place_d, D);
-                        const Index h = interior ? place_h : nearest(place_h, H);
-                        const Index w = interior ? place_w : nearest(place_w, W);
-                        const float beside = (column + 63) / 2 == 32
-                            ? u_rows[left * 36 + side_h * 2 + (column + 63) % 2 + 12]
-                            : shuffle(0xffffffffu, u_rows[left * 36 + side_h * 2 + (column + 63) % 2 + 12],
-                            lane + (column + 63) / 2 - 32, 32);
-                        const float beside_2 = (column + 65) / 2 == 32
-                            ? u_rows[left * 36 + side_h * 2 + (column + 65) % 2 + 12]
-                            : shuffle(0xffffffffu, u_rows[left * 36 + side_h * 2 + (column + 65) % 2 + 12],
-                            lane + (column + 65) / 2 - 32, 32);
-                        const float made = u_rows[left * 36 + side_h * 2 + column + 12]
-                            + k[d * k_stride_0 + h * k_stride_1 + w]
-                            * (u_rows[left * 36 + side_h * 2 + column]
-                            + u_rows[left * 36 + side_h * 2 + column + 24]
-                            + u_rows[left * 36 + side_h * 2 + column + 10]
-                            + u_rows[left * 36 + side_h * 2 + column + 14] + beside
-                            + beside_2 - 6.0f * u_rows[left * 36 + side_h * 2 + column + 12]);
-                        u_rows[left * 36 + side_h * 2 + column - 12] = interior
-                            || (within(place_d, D) && within(place_h, H) && within(place_w, W)) ? made : 0.0f;
-                    }
-                }
-                Pack<float, 2> part_5 = Pack<float, 2>();
-                UNROLL
-                for (int element = 0; element < 2; ++element) {
-                    part_5[element] = u_rows[left * 36 + element - 22];
-                }
-                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 1024), part_5);
-                Pack<float, 2> part_6 = Pack<float, 2>();
-                UNROLL
-                for (int element = 0; element < 2; ++element) {
-                    part_6[element] = u_rows[left * 36 + element - 16];
-                }
-                store(u_beside + (left * 1024 + now * 512 + warp * 128 + lane * 2 - 960), part_6);
+            for (int element = 0; element < 2; ++element) {
+                u_rows[element + 48] = part_3[element];
             }
+            const Pack<float, 2> part_4 = load<2>(u_beside
+                + (warp_after * 128 + lane * 2 - now * 512 + 1536));
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                u_rows[element + 58] = part_4[element];
+            }
+            UNROLL
+            for (int held = 0; held < 24; ++held) {
+                u_rows[held] = u_rows[held + 12];
+            }
+            UNROLL
+            for (int side_h = 1; side_h < 5; ++side_h) {
+                const Index place_h = first_h + side_h - 1;
+                UNROLL
+                for (int column = 0; column < 2; ++column) {
+                    const Index place_w = first_w + column;
+                    const Index d = interior ? place_d_2 : nearest(place_d_2, D);
+                    const Index h = interior ? place_h : nearest(place_h, H);
+                    const Index w = interior ? place_w : nearest(place_w, W);
+                    const float beside = (column + 63) / 2 == 32
+                        ? u_rows[side_h * 2 + (column + 63) % 2 + 48]
+                        : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 63) % 2 + 48],
+                        lane + (column + 63) / 2 - 32, 32);
+                    const float beside_2 = (column + 65) / 2 == 32
+                        ? u_rows[side_h * 2 + (column + 65) % 2 + 48]
+                        : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 65) % 2 + 48],
+                        lane + (column + 65) / 2 - 32, 32);
+                    const float made = u_rows[side_h * 2 + column + 48]
+                        + k[d * k_stride_0 + h * k_stride_1 + w]
+                        * (u_rows[side_h * 2 + column + 36] + u_rows[side_h * 2 + column + 60]
+                        + u_rows[side_h * 2 + column + 46] + u_rows[side_h * 2 + column + 50] + beside
+                        + beside_2 - 6.0f * u_rows[side_h * 2 + column + 48]);
+                    u_rows[side_h * 2 + column + 24] = interior
+                        || (within(place_d_2, D) && within(place_h, H) && within(place_w, W)) ? made : 0.0f;
+                }
+            }
+            Pack<float, 2> part_5 = Pack<float, 2>();
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                part_5[element] = u_rows[element + 14];
+            }
+            store(u_beside + (now * 512 + warp * 128 + lane * 2), part_5);
+            Pack<float, 2> part_6 = Pack<float, 2>();
+            UNROLL
+            for (int element = 0; element < 2; ++element) {
+                part_6[element] = u_rows[element + 20];
+            }
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 64), part_6);
             UNROLL
             for (int held = 0; held < 36; ++held) {
                 u_rows[held + 36] = u_rows[held + 48];
@@ -156,11 +151,11 @@ DEVICE void box_stream(
             if (interior) {
                 UNROLL
                 for (int side_h = 1; side_h < 5; ++side_h) {
-                    const Pack<float, 2> part_3 = load_here<2>(u
+                    const Pack<float, 2> part_7 = load_here<2>(u
                         + (row_read * u_stride_0 + (first_h + side_h - 1) * u_stride_1 + first_w));
                     UNROLL
                     for (int element = 0; element < 2; ++element) {
-                        u_rows[side_h * 2 + element + 72] = part_3[element];
+                        u_rows[side_h * 2 + element + 72] = part_7[element];
                     }
                 }
             } else {
@@ -176,18 +171,18 @@ DEVICE void box_stream(
                     }
                 }
             }
-            Pack<float, 2> part_3 = Pack<float, 2>();
+            Pack<float, 2> part_7 = Pack<float, 2>();
             UNROLL
             for (int element = 0; element < 2; ++element) {
-                part_3[element] = u_rows[element + 50];
+                part_7[element] = u_rows[element + 50];
             }
-            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1024), part_3);
-            Pack<float, 2> part_4 = Pack<float, 2>();
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1024), part_7);
+            Pack<float, 2> part_8 = Pack<float, 2>();
             UNROLL
             for (int element = 0; element < 2; ++element) {
-                part_4[element] = u_rows[element + 56];
+                part_8[element] = u_rows[element + 56];
             }
-            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1088), part_4);
+            store(u_beside + (now * 512 + warp * 128 + lane * 2 + 1088), part_8);
             __syncthreads();
         }
     }

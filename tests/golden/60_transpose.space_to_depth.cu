@@ -14,12 +14,9 @@ KERNEL(256) space_to_depth(
     const Index block = blockIdx.x;
     const Index blocks_w = (W / 2 + 63) / 64;
     const Index blocks_h = (H / 2 + 7) / 8;
-    const Index blocks_b = 1;
-    const Index blocks_a = 2;
-    const Index tile_n = block / blocks_w / blocks_h / blocks_b / blocks_a / C;
-    const Index tile_c = block / blocks_w / blocks_h / blocks_b / blocks_a % C;
-    const Index tile_a = block / blocks_w / blocks_h / blocks_b % blocks_a;
-    const Index tile_b = block / blocks_w / blocks_h % blocks_b * 2;
+    const Index tile_n = block / blocks_w / blocks_h / 2 / C;
+    const Index tile_c = block / blocks_w / blocks_h / 2 % C;
+    const Index tile_a = block / blocks_w / blocks_h % 2;
     const Index tile_h = block / blocks_w % blocks_h * 8;
     const Index tile_w = block % blocks_w * 64;
     UNROLL
@@ -30,7 +27,7 @@ KERNEL(256) space_to_depth(
         const Index n = tile_n;
         const Index c = tile_c;
         const Index a = tile_a;
-        const Index b = tile_b + item_b;
+        const Index b = item_b;
         const Index h = tile_h + item_h;
         const Index w = tile_w + item_w;
         if (n < N && c < C && h < H / 2 && w < W / 2) {

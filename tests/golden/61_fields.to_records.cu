@@ -16,15 +16,13 @@ KERNEL(256) to_records(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index blocks_f = 1;
-    const Index tile_i = block / blocks_f * 16;
-    const Index tile_f = block % blocks_f * 64;
+    const Index tile_i = block * 16;
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 4 + thread / 64;
         const int item_f = thread % 64;
         const Index i = tile_i + item_i;
-        const Index f = tile_f + item_f;
+        const Index f = item_f;
         if (i < N && f < 3) {
             points[i * points_stride_0 + f] = f == 0 ? x[i] : f == 1 ? y[i] : z[i];
         }

@@ -13,12 +13,10 @@ KERNEL(64) turn(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index blocks_f = 1;
-    const Index tile_i = block / blocks_f * 64;
-    const Index tile_f = block % blocks_f * 3;
+    const Index tile_i = block * 64;
     SHARED(double, fields_tile, 3 * 64);
     for (int at = thread; at < 3 * 64; at += 64) {
-        const Index fields_f = tile_f + at / 64;
+        const Index fields_f = at / 64;
         const Index fields_i = tile_i + at % 64;
         if (fields_f < 3 && fields_i < N) {
             fields_tile[at] = fields[fields_f * fields_stride_0 + fields_i];
@@ -31,7 +29,7 @@ KERNEL(64) turn(
         const int item_i = (item * 64 + thread) / 3;
         const int item_f = (item * 64 + thread) % 3;
         const Index i = tile_i + item_i;
-        const Index f = tile_f + item_f;
+        const Index f = item_f;
         if (i < N) {
             records[i * records_stride_0 + f] = fields_tile[item_f * 64 + item_i];
         }

@@ -22,27 +22,25 @@ KERNEL(64) layer(
     SHARED_AT(f16, w_chunks, 4096, 4 * 32 * 16);
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
+    const Index extent_i = floor_div(H - 1, 2) + 1;
+    const Index extent_j = floor_div(W - 1, 2) + 1;
     const Index blocks_of_columns = (M + 31) / 32;
     const Index tile_columns = block % blocks_of_columns * 32;
-    const Index rows = N * (floor_div(H - 1, 2) + 1) * (floor_div(W - 1, 2) + 1);
+    const Index rows = N * extent_i * extent_j;
     const Index tile_rows = block / blocks_of_columns * 32;
     Index x_at[1];
     Index x_at_1[1];
     Index x_at_2[1];
-    UNROLL
-    for (int turn = 0; turn < 1; ++turn) {
-        const Index row = minimum(tile_rows + thread / 2 + turn * 32, rows - 1);
-        const Index n = row / (floor_div(W - 1, 2) + 1) / (floor_div(H - 1, 2) + 1);
-        const Index i = row / (floor_div(W - 1, 2) + 1) % (floor_div(H - 1, 2) + 1);
-        const Index j = row % (floor_div(W - 1, 2) + 1);
-        x_at[turn] = n * x_stride_0 + i * 2 * x_stride_1 + j * 2 * x_stride_2;
-        x_at_1[turn] = i * 2;
-        x_at_2[turn] = j * 2;
-    }
+    const Index row = minimum(tile_rows + thread / 2, rows - 1);
+    const Index n = row / extent_j / extent_i;
+    const Index i = row / extent_j % extent_i;
+    const Index j = row % extent_j;
+    x_at[0] = n * x_stride_0 + i * 2 * x_stride_1 + j * 2 * x_stride_2;
+    x_at_1[0] = i * 2;
+    x_at_2[0] = j * 2;
     const int lane = thread % 32;
-    const int warp_rows = 0;
     const int warp_columns = thread / 32 * 16;
-    const int x_line = warp_rows + lane % 16;
+    const int x_line = lane % 16;
     const int x_lane = x_line * 16 + ((lane / 16) ^ (x_line / 4 % 2)) * 8;
     const int w_line = warp_columns + lane % 8 + lane / 16 * 8;
     const int w_lane = w_line * 16 + ((lane / 8 % 2) ^ (w_line / 4 % 2)) * 8;
@@ -63,33 +61,22 @@ KERNEL(64) layer(
             const Index v = chunk % 3;
             const int into = chunk % 4;
             const Index x_from = (u - 1) * x_stride_1 + (v - 1) * x_stride_2 + c;
-            UNROLL
-            for (int turn = 0; turn < 1; ++turn) {
-                const int line = turn * 32 + thread / 2;
-                const Index x_1 = x_at_1[turn] + (u - 1);
-                const Index x_2 = x_at_2[turn] + (v - 1);
-                const Index at = x_at[turn] + (x_from + thread % 2 * 8);
-                copy_async16(x_chunks + (into * 512 + line * 16 + ((thread % 2) ^ (line / 4 % 2)) * 8),
-                    x + at, within(x_1, H) && within(x_2, W)
-                    ? minimum(maximum(C - c - thread % 2 * 8, 0), 8) * 2 : 0);
-            }
+            const int line = thread / 2;
+            const Index x_1 = x_at_1[0] + (u - 1);
+            const Index x_2 = x_at_2[0] + (v - 1);
+            const Index at = x_at[0] + (x_from + thread % 2 * 8);
+            copy_async16(x_chunks + (into * 512 + line * 16 + ((thread % 2) ^ (line / 4 % 2)) * 8), x + at,
+                within(x_1, H) && within(x_2, W) ? minimum(maximum(C - c - thread % 2 * 8, 0), 8) * 2 : 0);
             const Index w_from = u * w_stride_1 + v * w_stride_2 + c;
-            UNROLL
-            for (int turn = 0; turn < 1; ++turn) {
-                const int line = turn * 32 + thread / 2;
-                const Index at = w_from + (tile_columns + line) * w_stride_0 + thread % 2 * 8;
-                copy_async16(w_chunks + (into * 512 + line * 16 + ((thread % 2) ^ (line / 4 % 2)) * 8),
-                    w + at, tile_columns + line < M ? minimum(maximum(C - c - thread % 2 * 8, 0), 8) * 2 : 0);
-            }
+            const Index at_2 = w_from + (tile_columns + line) * w_stride_0 + thread % 2 * 8;
+            copy_async16(w_chunks + (into * 512 + line * 16 + ((thread % 2) ^ (line / 4 % 2)) * 8), w + at_2,
+                tile_columns + line < M ? minimum(maximum(C - c - thread % 2 * 8, 0), 8) * 2 : 0);
         }
         copy_async_commit();
         if (chunk >= 3) {
             const int buffer = (chunk + 1) % 4;
             Pack<unsigned, 4> w_parts[1];
-            UNROLL
-            for (int part = 0; part < 1; ++part) {
-                w_parts[part] = load_rows<8>(w_chunks + (w_lane + buffer * 512 + part * 256));
-            }
+            w_parts[0] = load_rows<8>(w_chunks + (w_lane + buffer * 512));
             UNROLL
             for (int row = 0; row < 2; ++row) {
                 const auto x_part = load_rows<8>(x_chunks + (x_lane + buffer * 512 + row * 256));
@@ -106,9 +93,9 @@ KERNEL(64) layer(
     for (int part = 0; part < 4; ++part) {
         const Index row = tile_rows + thread / 4 % 8 + part % 2 * 8 + part / 2 * 16;
         if (row < rows) {
-            const Index n = row / (floor_div(W - 1, 2) + 1) / (floor_div(H - 1, 2) + 1);
-            const Index i = row / (floor_div(W - 1, 2) + 1) % (floor_div(H - 1, 2) + 1);
-            const Index j = row % (floor_div(W - 1, 2) + 1);
+            const Index n = row / extent_j / extent_i;
+            const Index i = row / extent_j % extent_i;
+            const Index j = row % extent_j;
             UNROLL
             for (int pair = 0; pair < 2; ++pair) {
                 const Index first = tile_columns + thread % 4 * 2 + thread / 32 * 16 + pair * 8;

@@ -22,9 +22,11 @@ KERNEL(128, 4) layer(
     PANEL_AT(f16, w_chunks, 24576, 3 * 64 * 64);
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
+    const Index extent_i = floor_div(H - 1, 2) + 1;
+    const Index extent_j = floor_div(W - 1, 2) + 1;
     const Index blocks_of_columns = (M + 63) / 64;
     const Index tile_columns = block % blocks_of_columns * 64;
-    const Index rows = N * (floor_div(H - 1, 2) + 1) * (floor_div(W - 1, 2) + 1);
+    const Index rows = N * extent_i * extent_j;
     const Index tile_rows = block / blocks_of_columns * 64;
     Index x_at[4];
     Index x_at_1[4];
@@ -32,9 +34,9 @@ KERNEL(128, 4) layer(
     UNROLL
     for (int turn = 0; turn < 4; ++turn) {
         const Index row = minimum(tile_rows + thread / 8 + turn * 16, rows - 1);
-        const Index n = row / (floor_div(W - 1, 2) + 1) / (floor_div(H - 1, 2) + 1);
-        const Index i = row / (floor_div(W - 1, 2) + 1) % (floor_div(H - 1, 2) + 1);
-        const Index j = row % (floor_div(W - 1, 2) + 1);
+        const Index n = row / extent_j / extent_i;
+        const Index i = row / extent_j % extent_i;
+        const Index j = row % extent_j;
         x_at[turn] = n * x_stride_0 + i * 2 * x_stride_1 + j * 2 * x_stride_2;
         x_at_1[turn] = i * 2;
         x_at_2[turn] = j * 2;
@@ -75,10 +77,7 @@ KERNEL(128, 4) layer(
         }
         copy_async_commit();
     };
-    UNROLL
-    for (int chunk = 0; chunk < 1; ++chunk) {
-        begin(chunk);
-    }
+    begin(0);
     for (Index chunk = 0; chunk < chunks; ++chunk) {
         copy_async_wait<0>();
         copy_async_show();
@@ -99,9 +98,9 @@ KERNEL(128, 4) layer(
     for (int part = 0; part < 2; ++part) {
         const Index row = tile_rows + thread / 4 % 8 + thread / 32 * 16 + part * 8;
         if (row < rows) {
-            const Index n = row / (floor_div(W - 1, 2) + 1) / (floor_div(H - 1, 2) + 1);
-            const Index i = row / (floor_div(W - 1, 2) + 1) % (floor_div(H - 1, 2) + 1);
-            const Index j = row % (floor_div(W - 1, 2) + 1);
+            const Index n = row / extent_j / extent_i;
+            const Index i = row / extent_j % extent_i;
+            const Index j = row % extent_j;
             UNROLL
             for (int pair = 0; pair < 8; ++pair) {
                 const Index first = tile_columns + thread % 4 * 2 + pair * 8;

@@ -83,6 +83,8 @@ class Multiplication:
         """Where the block's rows and columns begin, columns fastest; its place along the other indices."""
         frame, emit = self.frame, self.lowering.emit
         emit(Let("Index", "block", Name("blockIdx.x")))
+        for index, n in self.counts.items():
+            self.counts[index] = self._named(f"extent_{frame.spelled[index]}", n)
         rest: Expr = Name("block", 0)
         for operand, size in ((self.columns, self.tiling.columns), (self.rows, self.tiling.rows)):
             word = "rows" if operand.is_rows else "columns"
