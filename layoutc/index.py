@@ -480,7 +480,12 @@ def compare(op: str, a: Expr, b: Expr) -> Expr:
 
 
 def select(test: Expr, yes: Expr, no: Expr) -> Expr:
-    """``test ? yes : no``; decided here where the test is."""
+    """``test ? yes : no``; decided here where the test is, named where it takes the lesser or greater of two."""
+    match test:
+        case Binary("<" | "<=", a, b) if {a, b} == {yes, no}:
+            return Call("minimum" if yes == a else "maximum", (a, b))
+        case Binary(">" | ">=", a, b) if {a, b} == {yes, no}:
+            return Call("maximum" if yes == a else "minimum", (a, b))
     return yes if test == TRUE else Select(test, yes, no)
 
 

@@ -345,7 +345,7 @@ MUTANTS = [Mutant(*words) for words in (
     ("streamed", "rows past the tile", "place_i < tile_i + 4", "place_i < tile_i + 5"),
     ("streamed", "rows of the last turn missing", "walked < rows", "walked < rows - 3"),
     ("streamed", "nearest for wrap", "wrap(place_j, W)]", "nearest(place_j, W)]"),
-    ("streamed", "last row not loaded", "row < tile_i + 6 ? row : tile_i + 6", "row < tile_i + 5 ? row : tile_i + 5"),
+    ("streamed", "last row not loaded", "minimum(row, tile_i + 6)", "minimum(row, tile_i + 5)"),
     ("streamed", "edge taken for the interior", "tile_i - 10 >= 0", "tile_i - 10 >= -10"),
     ("beside", "own rows for those of the warp before", "warp >= 1 ? warp - 1 : warp", "warp"),
     ("beside", "own rows for those of the warp after", "warp < 2 ? warp + 1 : warp", "warp"),

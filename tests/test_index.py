@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutc.index import Expr, Int, Name, Select, ceildiv, compare, every
+from layoutc.index import Binary, Expr, Int, Name, Select, ceildiv, compare, every, select
 
 BOUNDS = {"thread": (0, 255), "item": (0, 7), "u": (-2, 2), "tile": (0, None), "free": (None, None)}
 NAMES = {name: Name(name, *bounds) for name, bounds in BOUNDS.items()}
@@ -101,3 +101,13 @@ def test_substitution_is_evaluation_elsewhere(built: Built, env: dict[str, int],
 ])
 def test_it_reads_as_a_person_would_write_it(expression: Expr, text: str) -> None:
     assert str(expression) == text
+
+
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
+def test_a_choice_of_the_lesser_or_greater_is_named(op: str) -> None:
+    a, b = Name("a"), Name("b")
+    for yes, no in ((a, b), (b, a)):
+        made = select(Binary(op, a, b), yes, no)
+        assert str(made) in ("minimum(a, b)", "maximum(a, b)")
+        for env in ({"a": 1, "b": 2}, {"a": 2, "b": 1}, {"a": 3, "b": 3}):
+            assert made.at(env) == Select(Binary(op, a, b), yes, no).at(env)

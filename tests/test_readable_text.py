@@ -134,3 +134,8 @@ def test_an_alias_stays_where_the_other_name_means_something_else() -> None:
     for function, kept, wide in (
             (hidden, "", False), (changed, "", False), (beside, "", False), (named, "n", False), (narrow, "", True)):
         assert without_aliases((function,), frozenset(kept), wide, Names()) == (function,)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_lesser_of_two_is_called_so(name: str) -> None:
+    assert not re.search(r"= (?:.* )?(\w+) [<>]=? ([^?]+) \? (?:\1 : \2|\2 : \1);", TEXTS[name])

@@ -25,7 +25,7 @@ DEVICE void box_stream(
     }
     const int warp_before = warp >= 1 ? warp - 1 : warp;
     const int warp_after = warp < 3 ? warp + 1 : warp;
-    const Index rows = D - tile_d + 7 < 23 ? D - tile_d + 7 : 23;
+    const Index rows = minimum(D - tile_d + 7, 23);
     for (int walked = 0; walked < rows; walked += 3) {
         UNROLL
         for (int turn = 0; turn < 3; ++turn) {
@@ -147,7 +147,7 @@ DEVICE void box_stream(
             for (int held = 0; held < 36; ++held) {
                 u_rows[held + 36] = u_rows[held + 48];
             }
-            const Index row_read = row < tile_d + 17 ? row : tile_d + 17;
+            const Index row_read = minimum(row, tile_d + 17);
             if (interior) {
                 UNROLL
                 for (int side_h = 1; side_h < 5; ++side_h) {

@@ -23,7 +23,7 @@ DEVICE void heat_stream(
     }
     float c_held[1];
     c_held[0] = c[0];
-    const Index rows = H - tile_i + 13 < 29 ? H - tile_i + 13 : 29;
+    const Index rows = minimum(H - tile_i + 13, 29);
     for (int walked = 0; walked < rows; walked += 3) {
         UNROLL
         for (int turn = 0; turn < 3; ++turn) {
@@ -92,7 +92,7 @@ DEVICE void heat_stream(
             for (int held = 0; held < 6; ++held) {
                 u_rows[held + 18] = u_rows[held + 20];
             }
-            const Index row_read = row < tile_i + 19 ? row : tile_i + 19;
+            const Index row_read = minimum(row, tile_i + 19);
             if (interior) {
                 const Pack<float, 2> part = load_here<2>(u + (row_read * u_stride_0 + first_j));
                 UNROLL

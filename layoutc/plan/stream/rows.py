@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from layoutc.index import Binary, Call, Expr, Int, Name, Select, compare, dot, every
+from layoutc.index import Binary, Call, Expr, Int, Name, Select, compare, dot, every, select
 from layoutc.plan.lowering.places import InStream
 from layoutc.plan.reads.fusing import kinds
 from layoutc.plan.steps import Assign, Either, Let, Loop, Registers, When
@@ -27,7 +27,7 @@ def load_row(stream: Stream) -> None:
     stream.shift(left)
     inner = stream.frame.indices[1:]
     last = stream.row_behind + (stream.steps * stream.fusing.halo[0][1] - 1)
-    row = Name(lowering.let("Index", "row_read", Select(compare("<", Name(stream.row), last), Name(stream.row), last)))
+    row = Name(lowering.let("Index", "row_read", select(compare("<", Name(stream.row), last), Name(stream.row), last)))
     with lowering.block() as whole, stream.each_side():
         at = (row, *(_start(stream, i) for i in inner))
         for u, source in stream.sources.items():

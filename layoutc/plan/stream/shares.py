@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from layoutc.index import Expr, Int, Name, Select, ceildiv, compare, multiply
+from layoutc.index import Expr, Int, Name, Select, ceildiv, compare, multiply, select
 from layoutc.plan.steps import Let, Strided
 from layoutc.plan.stream.state import Stream
 from layoutc.plan.values import Variable as Held
@@ -29,7 +29,7 @@ def each_share(stream: Stream) -> Iterator[None]:
     sharing = Name(lowering.let("Index", "sharing", Name("gridDim.x")), 1)
     tiles = Name(lowering.let("Index", "tiles", tiles), 0)
     more = Name(lowering.let("Index", "more", tiles % sharing), 0)
-    begin = block * (tiles // sharing) + Select(compare("<", block, more), block, more)
+    begin = block * (tiles // sharing) + select(compare("<", block, more), block, more)
     first = Name(lowering.let("Index", "first", begin), 0)
     end = first + tiles // sharing + Select(compare("<", block, more), Int(1), Int(0))
     end = Name(lowering.let("Index", "end", end), 0)
@@ -43,7 +43,7 @@ def each_share(stream: Stream) -> Iterator[None]:
             frame.begin_at(i, multiply(origins[i], Int(size)))
         behind = frame.origin(frame.indices[0]) + multiply(end - tile, Int(frame.choice.tile[0]))
         n = frame.counts[0]
-        lowering.emit(Let("Index", stream.behind, Select(compare("<", behind, n), behind, n)))
+        lowering.emit(Let("Index", stream.behind, select(compare("<", behind, n), behind, n)))
         yield
     step = counts[0] - tile % counts[0]
     lowering.emit(Strided(0, "Index", tile.id, first, Held(end.id), step, tuple(body)))

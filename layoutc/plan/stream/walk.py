@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from layoutc.index import Expr, Int, Name, Select, compare, every
+from layoutc.index import Expr, Int, Name, compare, every, select
 from layoutc.plan.kernel.dealt import cleared
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.lowering.places import InConstant
@@ -171,7 +171,7 @@ def _walk(stream: Stream, walked: str, turns: Callable[[Expr], None]) -> None:
         turns(Name(walked, 0))
     more = shape.turns(stream.fusing) - shape.tile[0]
     left, most = frame.counts[0] - first + more, Int(shape.tile[0] + more)
-    rows = Name(stream.behind) - first + more if shape.dealt else Select(compare("<", left, most), left, most)
+    rows = Name(stream.behind) - first + more if shape.dealt else select(compare("<", left, most), left, most)
     lowering.emit(Rounds(walked, Int(0), Name(lowering.let("Index", "rows", rows)), shape.window, tuple(body)))
 
 
