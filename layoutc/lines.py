@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 WIDTH = 110
-BREAKS = re.compile(r" (?=(\?|:|\|\||&&|[-+]|[*/]) )|(?<=(,)) (?!\w+>)")      # not before the 4 of Pack<float, 4>
-LOOSEST = ("?", ":", "||", "&&", ",", "+", "-", "*", "/")
+BREAKS = re.compile(r" (?=(\?|:|\|\||&&|[-+]|[*/]) )|(?<=(,)) (?!\w+>)|(?<= (=)) ")    # not within Pack<float, 4>
+LOOSEST = (",", "=", "?", ":", "||", "&&", "+", "-", "*", "/")
 
 
 def fold_lines(text: str, width: int = WIDTH) -> str:
@@ -38,6 +38,10 @@ def _best_break(text: str, room: int) -> int | None:
     for character in text:
         depth += {"(": 1, "{": 1, "[": 9, ")": -1, "}": -1, "]": -9}.get(character, 0)
         depths.append(depth)
-    places = [(depths[m.start()], LOOSEST.index(m[1] or m[2]), -m.start())
-              for m in BREAKS.finditer(text) if 20 < m.start() <= room]
+    places = []
+    for m in BREAKS.finditer(text):
+        sign = m[1] or m[2] or m[3]
+        depth = depths[m.start()] + (sign == "=")       # a call is broken between its arguments before it stands alone
+        places.append((depth, LOOSEST.index(sign), -m.start()))
+    places = [one for one in places if 20 < -one[2] <= room]
     return -min(places)[2] if places else None

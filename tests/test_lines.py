@@ -34,3 +34,14 @@ def test_lines_keep_to_the_width(expression: str) -> None:
 def test_comments_stay_whole() -> None:
     comment = "// " + "word " * 60
     assert fold_lines(comment) == comment
+
+
+def test_a_call_is_broken_between_its_arguments() -> None:
+    test = "within(item_i + u - 1, 8) && within(item_j + v - 1, 32) ? 4 : 0"
+    assert fold_lines(f"copy_async4(x_tile + item, x + (x_first + c * x_stride_1), {test});", 80) == (
+        f"copy_async4(x_tile + item, x + (x_first + c * x_stride_1),\n    {test});")
+
+
+def test_a_subscript_stays_whole_where_the_value_can_stand_alone() -> None:
+    left, right = "y[i * y_stride_0 + (j + line) * y_stride_1 + k]", "y_made[line * 2 + element]"
+    assert fold_lines(f"{left} = {right};", 70) == f"{left} =\n    {right};"

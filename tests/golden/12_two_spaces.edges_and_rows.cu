@@ -54,8 +54,8 @@ DEVICE void edges_and_rows_walk(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            x_rows[piece * 4 + element + 12] = x[x_i_read * x_stride_0
-                                + nearest(x_j + element, W)];
+                            x_rows[piece * 4 + element + 12] =
+                                x[x_i_read * x_stride_0 + nearest(x_j + element, W)];
                         }
                     }
                 }

@@ -51,8 +51,8 @@ DEVICE void threshold_walk(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            x_rows[piece * 4 + element + 36] = x[x_i_read * x_stride_0
-                                + nearest(x_j + element, W)];
+                            x_rows[piece * 4 + element + 36] =
+                                x[x_i_read * x_stride_0 + nearest(x_j + element, W)];
                         }
                     }
                 }

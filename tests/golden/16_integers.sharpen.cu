@@ -38,10 +38,11 @@ KERNEL(256) sharpen(
         const Index i = tile_i + item_i;
         const Index j = tile_j + item_j;
         if (i < H && j < W) {
-            y[i * y_stride_0 + j] = u8(clamp(sub(sub(sub(sub(mul(5,
-                int(x_tile[(item_i + 1) * 96 + item_j + 16])), int(x_tile[item_i * 96 + item_j + 16])),
-                int(x_tile[(item_i + 2) * 96 + item_j + 16])), int(x_tile[(item_i + 1) * 96 + item_j + 15])),
-                int(x_tile[(item_i + 1) * 96 + item_j + 17])), 0, 255));
+            y[i * y_stride_0 + j] =
+                u8(clamp(sub(sub(sub(sub(mul(5, int(x_tile[(item_i + 1) * 96 + item_j + 16])),
+                int(x_tile[item_i * 96 + item_j + 16])), int(x_tile[(item_i + 2) * 96 + item_j + 16])),
+                int(x_tile[(item_i + 1) * 96 + item_j + 15])), int(x_tile[(item_i + 1) * 96 + item_j + 17])),
+                0, 255));
         }
     }
 }

@@ -36,7 +36,8 @@ KERNEL(256) smooth(
         for (int u = 0; u < 3; ++u) {
             UNROLL
             for (int v = 0; v < 3; ++v) {
-                sum = fma(w[u * w_stride_0 + v], within(item_i + u - 1, 8) && within(item_j + v - 1, 32)
+                sum = fma(w[u * w_stride_0 + v],
+                    within(item_i + u - 1, 8) && within(item_j + v - 1, 32)
                     ? x_tile[(item_i + u - 1) * 32 + item_j + v - 1]
                     : x[mirror(i + u - 1, H) * x_stride_0 + mirror(j + v - 1, W)], sum);
             }

@@ -22,14 +22,14 @@ DEVICE void smooth_load_x(const float (&before)[5], float (&after)[6]) {
     __syncthreads();
     UNROLL
     for (int group = 0; group < 5; ++group) {
-        smooth_load_x_buffer[((group * 64 + thread / 2) ^ (thread / 4 % 16)) * 2
-            + thread % 2] = before[group];
+        smooth_load_x_buffer[((group * 64 + thread / 2) ^ (thread / 4 % 16)) * 2 + thread % 2] =
+            before[group];
     }
     __syncthreads();
     UNROLL
     for (int group = 0; group < 3; ++group) {
-        const Pack<float, 2> pack = load<2>(smooth_load_x_buffer
-            + ((thread * 2 + group) ^ ((thread + group / 2) % 16)) * 2);
+        const Pack<float, 2> pack =
+            load<2>(smooth_load_x_buffer + ((thread * 2 + group) ^ ((thread + group / 2) % 16)) * 2);
         UNROLL
         for (int element = 0; element < 2; ++element) {
             after[group * 2 + element] = pack[element];

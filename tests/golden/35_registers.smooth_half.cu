@@ -21,8 +21,8 @@ DEVICE void smooth_half_load_x(const f16 (&before)[5], f16 (&after)[6]) {
     __syncwarp();
     UNROLL
     for (int group = 0; group < 5; ++group) {
-        smooth_half_load_x_buffer[((group * 16 + thread / 2) ^ (group / 2 % 2)) * 2
-            + thread % 2] = before[group];
+        smooth_half_load_x_buffer[((group * 16 + thread / 2) ^ (group / 2 % 2)) * 2 + thread % 2] =
+            before[group];
     }
     __syncwarp();
     UNROLL

@@ -23,8 +23,8 @@ DEVICE void turned_load_x(const int (&before)[4], int (&after)[4]) {
         turned_load_x_buffer[((group * 16 + thread / 4) ^ (thread / 32)) * 4 + thread % 4] = before[group];
     }
     __syncthreads();
-    const Pack<int, 4> pack = load<4>(turned_load_x_buffer
-        + ((thread % 32 * 2 + thread / 32) ^ (thread / 4 % 2)) * 4);
+    const Pack<int, 4> pack =
+        load<4>(turned_load_x_buffer + ((thread % 32 * 2 + thread / 32) ^ (thread / 4 % 2)) * 4);
     UNROLL
     for (int element = 0; element < 4; ++element) {
         after[element] = pack[element];

@@ -110,8 +110,8 @@ KERNEL(512) layer_norm(
     }
     UNROLL_BY(4)
     for (Index c = thread; c < C; c += 512) {
-        y[b * y_stride_0 + c] = f16((float(x[b * x_stride_0 + c]) - sum) * rsqrt(sum_2 + 1e-05f) * scale[c]
-            + shift[c]);
+        y[b * y_stride_0 + c] =
+            f16((float(x[b * x_stride_0 + c]) - sum) * rsqrt(sum_2 + 1e-05f) * scale[c] + shift[c]);
     }
 }
 
@@ -186,7 +186,7 @@ KERNEL(512) layer_norm_short(
     const Index c_end_3 = b < B ? C : 0;
     UNROLL_BY(4)
     for (Index c = worker; c < c_end_3; c += 32) {
-        y[b * y_stride_0 + c] = f16((float(x[b * x_stride_0 + c]) - sum) * rsqrt(sum_2 + 1e-05f) * scale[c]
-            + shift[c]);
+        y[b * y_stride_0 + c] =
+            f16((float(x[b * x_stride_0 + c]) - sum) * rsqrt(sum_2 + 1e-05f) * scale[c] + shift[c]);
     }
 }

@@ -107,8 +107,8 @@ KERNEL(32) grouped(
         const Index i = tile_i + item_i;
         const Index j = tile_j + item_j;
         if (n < N && g < G && k < K && i < H / 2 && j < W / 2) {
-            y[n * y_stride_0 + g * y_stride_1 + k * y_stride_2 + i * y_stride_3
-                + j] = f16(maximum(float(b[g * b_stride_0 + k]) + sum[item], 0.0f));
+            y[n * y_stride_0 + g * y_stride_1 + k * y_stride_2 + i * y_stride_3 + j] =
+                f16(maximum(float(b[g * b_stride_0 + k]) + sum[item], 0.0f));
         }
     }
 }

@@ -56,8 +56,8 @@ KERNEL(128) layer(
                     const Index u = thread % 32 / 3 % 3;
                     const Index v = thread % 32 % 3;
                     copy_async4(w_tile + (buffer * 2304 + thread / 32 * 18 + slot * 72 + thread % 32),
-                        w + (w_first[slot] + c * w_stride_1 + u * w_stride_2 + v), m < M
-                        && thread % 32 / 9 < count_c ? 4 : 0);
+                        w + (w_first[slot] + c * w_stride_1 + u * w_stride_2 + v),
+                        m < M && thread % 32 / 9 < count_c ? 4 : 0);
                 }
             }
             UNROLL
@@ -69,9 +69,9 @@ KERNEL(128) layer(
                 const Index x_at = i + u - 1;
                 const Index x_at_2 = j + v - 1;
                 copy_async4(x_tile + (buffer * 1152 + thread / 64 * 64 + turn * 128 + thread % 64),
-                    x + (x_first + c * x_stride_1 + (u - 1) * x_stride_2 + v - 1), column < N * H * W
-                    && (thread / 64 + turn * 2) / 9 < count_c && within(x_at, H) && within(x_at_2, W)
-                    ? 4 : 0);
+                    x + (x_first + c * x_stride_1 + (u - 1) * x_stride_2 + v - 1),
+                    column < N * H * W && (thread / 64 + turn * 2) / 9 < count_c && within(x_at, H)
+                    && within(x_at_2, W) ? 4 : 0);
             }
             copy_async_commit();
         }
@@ -148,8 +148,8 @@ KERNEL(128) layer(
                         const Index i = column / W % H;
                         const Index j = column % W;
                         if (column < N * H * W) {
-                            y[n * y_stride_0 + m * y_stride_1 + i * y_stride_2 + j] = maximum(b[m]
-                                + sum[row_item * 8 + column_item * 4 + element], 0.0f);
+                            y[n * y_stride_0 + m * y_stride_1 + i * y_stride_2 + j] =
+                                maximum(b[m] + sum[row_item * 8 + column_item * 4 + element], 0.0f);
                         }
                     }
                 }

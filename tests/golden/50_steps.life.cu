@@ -53,8 +53,8 @@ DEVICE void life_walk(
                     } else {
                         UNROLL
                         for (int element = 0; element < 8; ++element) {
-                            cell_rows[piece * 8 + element + 72] = cell[cell_i_read * cell_stride_0
-                                + wrap(cell_j + element, W)];
+                            cell_rows[piece * 8 + element + 72] =
+                                cell[cell_i_read * cell_stride_0 + wrap(cell_j + element, W)];
                         }
                     }
                 }

@@ -61,8 +61,8 @@ DEVICE void wave_walk(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            u_rows[piece * 4 + element + 36] = u[u_i_read * u_stride_0
-                                + mirror(u_j + element, W)];
+                            u_rows[piece * 4 + element + 36] =
+                                u[u_i_read * u_stride_0 + mirror(u_j + element, W)];
                         }
                     }
                 }

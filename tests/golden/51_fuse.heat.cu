@@ -37,8 +37,8 @@ KERNEL(256) heat(
                 && box_j < -step + 71 && place_j < W - step + 4) {
                 const Index i = nearest(place_i, H);
                 const Index j = nearest(place_j, W);
-                u_tile[(step % 2 * 24 + box_i + 1) * 72 + box_j
-                    + 1] = u_tile[((step - 1) % 2 * 24 + i - tile_i + 4) * 72 + j - tile_j + 4]
+                u_tile[(step % 2 * 24 + box_i + 1) * 72 + box_j + 1] =
+                    u_tile[((step - 1) % 2 * 24 + i - tile_i + 4) * 72 + j - tile_j + 4]
                     + c[0] * (u_tile[((step - 1) % 2 * 24 + i - tile_i + 3) * 72 + j - tile_j + 4]
                     + u_tile[((step - 1) % 2 * 24 + i - tile_i + 5) * 72 + j - tile_j + 4]
                     + u_tile[((step - 1) % 2 * 24 + i - tile_i + 4) * 72 + j - tile_j + 3]

@@ -46,8 +46,8 @@ KERNEL(256) upwind(
                 if (place_i >= 0) {
                     const Index i = nearest(place_i, H);
                     const Index j = wrap(place_j, W);
-                    u_tile[(step % 2 * 11 + box_i + 1) * 38 + box_j
-                        + 1] = u_tile[((step - 1) * 11 + i - tile_i + 3) * 38 + box_j + 1]
+                    u_tile[(step % 2 * 11 + box_i + 1) * 38 + box_j + 1] =
+                        u_tile[((step - 1) * 11 + i - tile_i + 3) * 38 + box_j + 1]
                         - speed_tile[(i - tile_i + 2) * 36 + box_j]
                         * (u_tile[((step - 1) * 11 + i - tile_i + 3) * 38 + box_j + 1]
                         - u_tile[((step - 1) * 11 + i - tile_i + 2) * 38 + box_j + 1])

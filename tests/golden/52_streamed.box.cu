@@ -81,22 +81,22 @@ DEVICE void box_stream(
                         for (int column = 0; column < 2; ++column) {
                             if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12) && place_h < H
                                 && first_w + column < W) {
-                                v[place_d * v_stride_0 + place_h * v_stride_1 + first_w
-                                    + column] = v_row[column];
+                                v[place_d * v_stride_0 + place_h * v_stride_1 + first_w + column] =
+                                    v_row[column];
                             }
                         }
                     }
                 }
             }
             const Index place_d_2 = row - 3;
-            const Pack<float, 2> part_3 = load<2>(u_beside
-                + (warp_before * 128 + lane * 2 - now * 512 + 1600));
+            const Pack<float, 2> part_3 =
+                load<2>(u_beside + (warp_before * 128 + lane * 2 - now * 512 + 1600));
             UNROLL
             for (int element = 0; element < 2; ++element) {
                 u_rows[element + 48] = part_3[element];
             }
-            const Pack<float, 2> part_4 = load<2>(u_beside
-                + (warp_after * 128 + lane * 2 - now * 512 + 1536));
+            const Pack<float, 2> part_4 =
+                load<2>(u_beside + (warp_after * 128 + lane * 2 - now * 512 + 1536));
             UNROLL
             for (int element = 0; element < 2; ++element) {
                 u_rows[element + 58] = part_4[element];
@@ -151,8 +151,9 @@ DEVICE void box_stream(
             if (interior) {
                 UNROLL
                 for (int side_h = 1; side_h < 5; ++side_h) {
-                    const Pack<float, 2> part_7 = load_here<2>(u
-                        + (row_read * u_stride_0 + (first_h + side_h - 1) * u_stride_1 + first_w));
+                    const Pack<float, 2> part_7 =
+                        load_here<2>(u + (row_read * u_stride_0 + (first_h + side_h - 1) * u_stride_1
+                        + first_w));
                     UNROLL
                     for (int element = 0; element < 2; ++element) {
                         u_rows[side_h * 2 + element + 72] = part_7[element];

@@ -36,8 +36,8 @@ KERNEL(256) heat(
             if (box_i >= step - 1 && box_i < -step + 23 && i < H - step + 4 && box_j >= step - 1
                 && box_j < -step + 71 && j < W - step + 4) {
                 if (within(i, H) && within(j, W)) {
-                    u_tile[(step % 2 * 24 + box_i + 1) * 72 + box_j
-                        + 1] = u_tile[((step - 1) % 2 * 24 + box_i + 1) * 72 + box_j + 1]
+                    u_tile[(step % 2 * 24 + box_i + 1) * 72 + box_j + 1] =
+                        u_tile[((step - 1) % 2 * 24 + box_i + 1) * 72 + box_j + 1]
                         + c[0] * (u_tile[((step - 1) % 2 * 24 + box_i) * 72 + box_j + 1]
                         + u_tile[((step - 1) % 2 * 24 + box_i + 2) * 72 + box_j + 1]
                         + u_tile[((step - 1) % 2 * 24 + box_i + 1) * 72 + box_j]

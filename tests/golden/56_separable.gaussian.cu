@@ -63,8 +63,8 @@ DEVICE void gaussian_walk(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        x_rows[piece * 4 + element + 96] = x[x_i_read * x_stride_0
-                            + reflect(x_j + element, W)];
+                        x_rows[piece * 4 + element + 96] =
+                            x[x_i_read * x_stride_0 + reflect(x_j + element, W)];
                     }
                 }
             }

@@ -31,8 +31,8 @@ KERNEL(256) space_to_depth(
         const Index h = tile_h + item_h;
         const Index w = tile_w + item_w;
         if (n < N && c < C && h < H / 2 && w < W / 2) {
-            y[n * y_stride_0 + c * y_stride_1 + a * y_stride_2 + b * y_stride_3 + h * y_stride_4
-                + w] = x[n * x_stride_0 + c * x_stride_1 + (h * 2 + a) * x_stride_2 + b + w * 2];
+            y[n * y_stride_0 + c * y_stride_1 + a * y_stride_2 + b * y_stride_3 + h * y_stride_4 + w] =
+                x[n * x_stride_0 + c * x_stride_1 + (h * 2 + a) * x_stride_2 + b + w * 2];
         }
     }
 }

@@ -55,8 +55,8 @@ DEVICE void blur_walk(
             if (interior) {
                 UNROLL
                 for (int piece = 0; piece < 3; ++piece) {
-                    const Pack<float, 4> part = load<4>(x_ring
-                        + ((row + 2) % 4 * 136 + j + piece * 4 - tile_j));
+                    const Pack<float, 4> part =
+                        load<4>(x_ring + ((row + 2) % 4 * 136 + j + piece * 4 - tile_j));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_row[piece * 4 + element] = part[element];

@@ -51,8 +51,7 @@ KERNEL(64, 1) star(
             for (int part = 0; part < 4; ++part) {
                 const int at = thread + part * 64;
                 if (at < 204) {
-                    copy_async16_if(within(x_i, D)
-                        && x_there[part], x_planes + (start * 816 + at * 4),
+                    copy_async16_if(within(x_i, D) && x_there[part], x_planes + (start * 816 + at * 4),
                         x + ((within(x_i, D) ? x_i * x_stride_0 : 0) + x_from[part]));
                 }
             }
@@ -94,8 +93,8 @@ KERNEL(64, 1) star(
                 for (int part = 0; part < 4; ++part) {
                     const int at = thread + part * 64;
                     if (at < 204) {
-                        copy_async16_if(within(x_i, D)
-                            && x_there[part], x_planes + ((turn + 2) % 4 * 816 + at * 4),
+                        copy_async16_if(within(x_i, D) && x_there[part],
+                            x_planes + ((turn + 2) % 4 * 816 + at * 4),
                             x + ((within(x_i, D) ? x_i * x_stride_0 : 0) + x_from[part]));
                     }
                 }
@@ -200,8 +199,8 @@ KERNEL(64, 1) star(
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             if (k + element < W) {
-                                y[i * y_stride_0 + (j + line) * y_stride_1 + k + element] = y_made[line * 4
-                                    + element];
+                                y[i * y_stride_0 + (j + line) * y_stride_1 + k + element] =
+                                    y_made[line * 4 + element];
                             }
                         }
                     }

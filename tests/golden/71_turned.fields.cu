@@ -19,8 +19,8 @@ DEVICE void fields_walk(
         for (int points_at_i = 0; points_at_i < 4; ++points_at_i) {
             UNROLL
             for (int piece = 0; piece < 3; ++piece) {
-                points_row[points_at_i * 3 + piece] = points[(i + points_at_i) * points_stride_0 + first_c
-                    + piece];
+                points_row[points_at_i * 3 + piece] =
+                    points[(i + points_at_i) * points_stride_0 + first_c + piece];
             }
         }
     } else {

@@ -86,8 +86,8 @@ KERNEL(256) transpose(
     for (int row = 0; row < 4; ++row) {
         const Index i_stored = tile_i + row + thread / 16 * 4;
         const Index j_stored = tile_j + thread % 16 * 4;
-        const Pack<float, 4> y_row = load<4>(y_tile
-            + (thread / 16 * 256 + row * 64 + ((thread % 16) ^ (thread / 16)) * 4));
+        const Pack<float, 4> y_row =
+            load<4>(y_tile + (thread / 16 * 256 + row * 64 + ((thread % 16) ^ (thread / 16)) * 4));
         if (interior || (i_stored < H && j_stored + 3 < W)) {
             store(y + (i_stored * y_stride_0 + j_stored), y_row);
         } else {

@@ -49,8 +49,8 @@ KERNEL(256, 4) star(
             }
         } else {
             if (k + 4 <= W) {
-                const Pack<float, 4> pack = load<4>(x
-                    + (mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k));
+                const Pack<float, 4> pack =
+                    load<4>(x + (mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
                     x_held[element + 28] = pack[element];
@@ -58,8 +58,8 @@ KERNEL(256, 4) star(
             } else {
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_held[element + 28] = x[mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1
-                        + mirror(k + element, W)];
+                    x_held[element + 28] =
+                        x[mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + mirror(k + element, W)];
                 }
             }
         }
@@ -67,8 +67,8 @@ KERNEL(256, 4) star(
             if (x_inside && i >= 0 && i < D) {
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
-                    const Pack<float, 4> pack = load<4>(x
-                        + (i * x_stride_0 + (j + line - 3) * x_stride_1 + k));
+                    const Pack<float, 4> pack =
+                        load<4>(x + (i * x_stride_0 + (j + line - 3) * x_stride_1 + k));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around[line * 4 + element] = pack[element];
@@ -76,8 +76,8 @@ KERNEL(256, 4) star(
                 }
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
-                    const Pack<float, 4> pack = load<4>(x
-                        + (i * x_stride_0 + (j + line + 1) * x_stride_1 + k));
+                    const Pack<float, 4> pack =
+                        load<4>(x + (i * x_stride_0 + (j + line + 1) * x_stride_1 + k));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around_2[line * 4 + element] = pack[element];
@@ -97,8 +97,9 @@ KERNEL(256, 4) star(
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
                     if (k + 4 <= W) {
-                        const Pack<float, 4> pack = load<4>(x
-                            + (mirror(i, D) * x_stride_0 + mirror(j + line - 3, H) * x_stride_1 + k));
+                        const Pack<float, 4> pack =
+                            load<4>(x + (mirror(i, D) * x_stride_0 + mirror(j + line - 3, H) * x_stride_1
+                            + k));
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             x_around[line * 4 + element] = pack[element];
@@ -106,16 +107,18 @@ KERNEL(256, 4) star(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            x_around[line * 4 + element] = x[mirror(i, D) * x_stride_0
-                                + mirror(j + line - 3, H) * x_stride_1 + mirror(k + element, W)];
+                            x_around[line * 4 + element] =
+                                x[mirror(i, D) * x_stride_0 + mirror(j + line - 3, H) * x_stride_1
+                                + mirror(k + element, W)];
                         }
                     }
                 }
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
                     if (k + 4 <= W) {
-                        const Pack<float, 4> pack = load<4>(x
-                            + (mirror(i, D) * x_stride_0 + mirror(j + line + 1, H) * x_stride_1 + k));
+                        const Pack<float, 4> pack =
+                            load<4>(x + (mirror(i, D) * x_stride_0 + mirror(j + line + 1, H) * x_stride_1
+                            + k));
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             x_around_2[line * 4 + element] = pack[element];
@@ -123,14 +126,15 @@ KERNEL(256, 4) star(
                     } else {
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
-                            x_around_2[line * 4 + element] = x[mirror(i, D) * x_stride_0
-                                + mirror(j + line + 1, H) * x_stride_1 + mirror(k + element, W)];
+                            x_around_2[line * 4 + element] =
+                                x[mirror(i, D) * x_stride_0 + mirror(j + line + 1, H) * x_stride_1
+                                + mirror(k + element, W)];
                         }
                     }
                 }
                 if (k - 4 >= 0 && k <= W) {
-                    const Pack<float, 4> pack = load<4>(x
-                        + (mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k - 4));
+                    const Pack<float, 4> pack =
+                        load<4>(x + (mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k - 4));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around_3[element] = pack[element];
@@ -138,13 +142,14 @@ KERNEL(256, 4) star(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        x_around_3[element] = x[mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1
+                        x_around_3[element] =
+                            x[mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1
                             + mirror(k + element - 4, W)];
                     }
                 }
                 if (k + 8 <= W) {
-                    const Pack<float, 4> pack = load<4>(x
-                        + (mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k + 4));
+                    const Pack<float, 4> pack =
+                        load<4>(x + (mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k + 4));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_around_3[element + 8] = pack[element];
@@ -152,7 +157,8 @@ KERNEL(256, 4) star(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        x_around_3[element + 8] = x[mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1
+                        x_around_3[element + 8] =
+                            x[mirror(i, D) * x_stride_0 + mirror(j, H) * x_stride_1
                             + mirror(k + element + 4, W)];
                     }
                 }

@@ -216,8 +216,8 @@ KERNEL(128, 1) star(
                         UNROLL
                         for (int element = 0; element < 2; ++element) {
                             if (k + element < W) {
-                                y[i * y_stride_0 + (j + line) * y_stride_1 + k + element] = y_made[line * 2
-                                    + element];
+                                y[i * y_stride_0 + (j + line) * y_stride_1 + k + element] =
+                                    y_made[line * 2 + element];
                             }
                         }
                     }
