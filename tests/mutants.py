@@ -291,7 +291,7 @@ MUTANTS = [Mutant(*words) for words in (
     ("chunks", "channel past the end loaded", "x_c < C && ", ""),
     ("chunks", "sums begin anew in every chunk", "        i8 x_next[3];", "        i8 x_next[3]; sum[0] = 0;"),
     ("chunks", "barrier before the buffers change removed", "__syncthreads();\n        i8", "i8"),
-    ("chunks", "barrier behind the single buffer removed", "__syncthreads();\n\n", ""),
+    ("chunks", "barrier behind the single buffer removed", "__syncthreads();\n            const int count_c", "const int count_c"),
     ("chunks", "one buffer for two", "const int buffer = chunk % 2;", "const int buffer = 0;"),
     ("chunks", "the next chunk's weights", "chunk * 2 - 2", "chunk * 2"),
     ("chunks", "a turn of the loads lost", "turn < 3", "turn < 2"),

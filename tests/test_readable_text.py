@@ -139,3 +139,12 @@ def test_an_alias_stays_where_the_other_name_means_something_else() -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_lesser_of_two_is_called_so(name: str) -> None:
     assert not re.search(r"= (?:.* )?(\w+) [<>]=? ([^?]+) \? (?:\1 : \2|\2 : \1);", TEXTS[name])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_empty_lines_stand_where_declarations_follow_what_is_done(name: str) -> None:
+    for function in TEXTS[name].split("\n}\n"):
+        body = function.partition(") {\n")[2]
+        assert not re.search(r"^    (?:\}|__syncthreads\(\);)\n    const ", body, re.MULTILINE)
+        for after in re.findall(r"\n\n(.*)", body):
+            assert re.match(r"    \w+[^=(]* \w+(?:\[\w+\])?(?: =|;)|    (?:SHARED|PANEL)", after), after

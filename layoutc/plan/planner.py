@@ -13,6 +13,7 @@ from layoutc.plan.lowering.lower import MOST_EVALUATIONS, EvaluationsError
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
 from layoutc.plan.numbered import numbered_anew
+from layoutc.plan.paragraphs import in_paragraphs
 from layoutc.plan.reads.reach import groups
 from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.refusal import refusal
@@ -63,7 +64,7 @@ def _make_plan(
     indices = _indices(kernel)
     text = without_known(functions, indices, signature.wide, names)
     text = without_aliases(text, indices, signature.wide, names)
-    file = File(head(kernel, schedule, tuple(passes)), index, written(numbered_anew(text, names)))
+    file = File(head(kernel, schedule, tuple(passes)), index, in_paragraphs(written(numbered_anew(text, names))))
     return Plan(kernel, schedule, signature, target, tuple(passes), file)
 
 

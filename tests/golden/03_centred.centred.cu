@@ -49,6 +49,7 @@ DEVICE void centred_walk(
             }
         }
     }
+
     float y_row[4];
     UNROLL
     for (int item = 0; item < 4; ++item) {

@@ -32,7 +32,6 @@ KERNEL(256) blur(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = thread / 16;

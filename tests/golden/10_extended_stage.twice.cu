@@ -31,7 +31,6 @@ KERNEL(256) twice(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 256 + thread;

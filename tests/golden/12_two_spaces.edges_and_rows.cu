@@ -127,6 +127,7 @@ KERNEL(512) edges_and_rows_highest(
     for (int element = 0; element < 4; ++element) {
         greatest_run[element] = -infinity<float>();
     }
+
     const Index j_whole = W / 4 * 4;
     UNROLL_BY(4)
     for (Index j = part * 2048 + thread * 4; j < j_whole; j += parts * 2048) {
@@ -139,17 +140,20 @@ KERNEL(512) edges_and_rows_highest(
     for (Index j = j_whole + thread + part * 512; j < W; j += parts * 512) {
         greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
     }
+
     float greatest = greatest_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         greatest = maximum(greatest, greatest_run[element]);
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
         const float greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 32);
         greatest = maximum(greatest, greatest_there);
     }
+
     SHARED(float, greatest_of_warp, 16);
     if (lane == 0) {
         greatest_of_warp[thread / 32] = greatest;
@@ -168,6 +172,7 @@ KERNEL(512) edges_and_rows_highest(
             edges_and_rows_highest_greatest[i * parts + part] = greatest;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {
@@ -221,6 +226,7 @@ KERNEL(512) edges_and_rows_highest_short(
     for (int element = 0; element < 4; ++element) {
         greatest_run[element] = -infinity<float>();
     }
+
     const Index j_whole = W / 4 * 4;
     const Index j_end = i < H ? j_whole : 0;
     UNROLL_BY(4)
@@ -231,10 +237,12 @@ KERNEL(512) edges_and_rows_highest_short(
             greatest_run[element] = maximum(greatest_run[element], x_run[element]);
         }
     }
+
     const Index j_end_2 = i < H ? W : j_whole;
     for (Index j = j_whole + worker; j < j_end_2; j += 32) {
         greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
     }
+
     float greatest = greatest_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {

@@ -22,6 +22,7 @@ DEVICE void threshold_walk(
     for (int k = 0; k < 48; ++k) {
         x_rows[k] = 0.0f;
     }
+
     float mean_row[4];
     UNROLL_BY(interior ? 7 : 1)
     for (int row = 0; row < 7; ++row) {

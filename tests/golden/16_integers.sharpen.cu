@@ -30,7 +30,6 @@ KERNEL(256) sharpen(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 4 + thread / 64;

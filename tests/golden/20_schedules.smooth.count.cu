@@ -25,7 +25,6 @@ KERNEL(128) smooth(
         x_tile[at] = x[mirror(x_i, H) * x_stride_0 + mirror(x_j, W)];
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 2; ++item) {
         const int item_i = item * 4 + thread / 32;

@@ -25,7 +25,6 @@ KERNEL(256) smooth(
         x_tile[at] = x[mirror(x_i, H) * x_stride_0 + mirror(x_j, W)];
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 8; ++item) {
         const int item_i = item * 4 + thread / 64;

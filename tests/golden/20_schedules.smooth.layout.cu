@@ -25,7 +25,6 @@ KERNEL(64) smooth(
         x_tile[at] = x[mirror(x_i, H) * x_stride_0 + mirror(x_j, W)];
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = thread / 8;

@@ -24,7 +24,6 @@ KERNEL(64) smooth(
         const Index x_j = tile_j + at % 6 + thread % 8 * 4 - 1;
         x_held[at] = x[mirror(x_i, H) * x_stride_0 + mirror(x_j, W)];
     }
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = thread / 8;

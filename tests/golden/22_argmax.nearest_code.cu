@@ -42,6 +42,7 @@ KERNEL(512) nearest_code(
             place = place_there;
         }
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -52,6 +53,7 @@ KERNEL(512) nearest_code(
             place = place_there;
         }
     }
+
     SHARED(float, best_of_warp, 16);
     SHARED(i64, place_of_warp, 16);
     if (lane == 0) {
@@ -78,6 +80,7 @@ KERNEL(512) nearest_code(
             nearest_code_place[i * parts + part] = place;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {

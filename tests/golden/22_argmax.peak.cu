@@ -19,6 +19,7 @@ DEVICE void peak_walk(
     for (int k = 0; k < 42; ++k) {
         x_rows[k] = 0.0f;
     }
+
     float is_peak_greatest[10];
     UNROLL
     for (int k = 0; k < 10; ++k) {

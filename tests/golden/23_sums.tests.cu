@@ -34,21 +34,25 @@ KERNEL(512) tests(
     for (int element = 0; element < 4; ++element) {
         found_run[element] = false;
     }
+
     bool held_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
         held_run[element] = true;
     }
+
     i64 count_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
         count_run[element] = 0ll;
     }
+
     float product_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
         product_run[element] = 1.0f;
     }
+
     const Index j_whole = W / 4 * 4;
     UNROLL_BY(4)
     for (Index j = part * 2048 + thread * 4; j < j_whole; j += parts * 2048) {
@@ -67,26 +71,31 @@ KERNEL(512) tests(
         count_run[0] = add(count_run[0], i64(x[i * x_stride_0 + j] > 0.0f));
         product_run[0] = product_run[0] * x[i * x_stride_0 + j];
     }
+
     bool found = found_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         found = found || found_run[element];
     }
+
     bool held = held_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         held = held && held_run[element];
     }
+
     i64 count = count_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         count = add(count, count_run[element]);
     }
+
     float product = product_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         product = product * product_run[element];
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -99,6 +108,7 @@ KERNEL(512) tests(
         const float product_there = shuffle(0xffffffffu, product, lane ^ distance, 32);
         product = product * product_there;
     }
+
     SHARED(bool, found_of_warp, 16);
     SHARED(bool, held_of_warp, 16);
     SHARED(i64, count_of_warp, 16);
@@ -138,6 +148,7 @@ KERNEL(512) tests(
             tests_product[i * parts + part] = product;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {
@@ -224,21 +235,25 @@ KERNEL(512) tests_short(
     for (int element = 0; element < 4; ++element) {
         found_run[element] = false;
     }
+
     bool held_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
         held_run[element] = true;
     }
+
     i64 count_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
         count_run[element] = 0ll;
     }
+
     float product_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
         product_run[element] = 1.0f;
     }
+
     const Index j_whole = W / 4 * 4;
     const Index j_end = i < H ? j_whole : 0;
     UNROLL_BY(4)
@@ -252,6 +267,7 @@ KERNEL(512) tests_short(
             product_run[element] = product_run[element] * x_run[element];
         }
     }
+
     const Index j_end_2 = i < H ? W : j_whole;
     for (Index j = j_whole + worker; j < j_end_2; j += 32) {
         found_run[0] = found_run[0] || x[i * x_stride_0 + j] > 0.0f;
@@ -259,21 +275,25 @@ KERNEL(512) tests_short(
         count_run[0] = add(count_run[0], i64(x[i * x_stride_0 + j] > 0.0f));
         product_run[0] = product_run[0] * x[i * x_stride_0 + j];
     }
+
     bool found = found_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         found = found || found_run[element];
     }
+
     bool held = held_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         held = held && held_run[element];
     }
+
     i64 count = count_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         count = add(count, count_run[element]);
     }
+
     float product = product_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {

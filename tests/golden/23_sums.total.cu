@@ -23,6 +23,7 @@ KERNEL(512) total(
     for (int element = 0; element < 4; ++element) {
         sum_run[element] = 0.0f;
     }
+
     const Index i_whole = N / 4 * 4;
     UNROLL_BY(4)
     for (Index i = block * 2048 + thread * 4; i < i_whole; i += parts * 2048) {
@@ -35,17 +36,20 @@ KERNEL(512) total(
     for (Index i = i_whole + thread + block * 512; i < N; i += parts * 512) {
         sum_run[0] = sum_run[0] + x[i];
     }
+
     float sum = sum_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         sum = sum + sum_run[element];
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
         const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
         sum = sum + sum_there;
     }
+
     SHARED(float, sum_of_warp, 16);
     if (lane == 0) {
         sum_of_warp[thread / 32] = sum;
@@ -64,6 +68,7 @@ KERNEL(512) total(
             total_sum[block] = sum;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {

@@ -25,7 +25,6 @@ KERNEL(256) hillshade(
         z_tile[at] = z[nearest(z_i, H) * z_stride_0 + nearest(z_j, W)];
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 4 + thread / 64;

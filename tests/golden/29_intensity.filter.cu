@@ -27,7 +27,6 @@ KERNEL(196) filter(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 7 + thread / 28;

@@ -75,6 +75,7 @@ KERNEL(128) smooth(
             x_loaded[item] = x[nearest(x_i, N)];
         }
     }
+
     float x_held[6];
     smooth_load_x(x_loaded, x_held);
 
@@ -99,7 +100,6 @@ KERNEL(128) smooth(
 
     float y_stored[4];
     smooth_store_y(y_made, y_stored);
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int at = thread + item * 128;

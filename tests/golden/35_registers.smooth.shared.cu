@@ -69,7 +69,6 @@ KERNEL(128) smooth(
 
     float y_stored[4];
     smooth_store_y(y_made, y_stored);
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int at = thread % 32 + thread / 32 * 128 + item * 32;

@@ -72,6 +72,7 @@ KERNEL(32) smooth_half(
             x_loaded[item] = within(x_i, N) ? x[x_i] : f16(0.0f);
         }
     }
+
     f16 x_held[6];
     smooth_half_load_x(x_loaded, x_held);
 
@@ -92,7 +93,6 @@ KERNEL(32) smooth_half(
 
     f16 y_stored[4];
     smooth_half_store_y(y_made, y_stored);
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int at = thread + item * 32;

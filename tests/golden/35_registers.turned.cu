@@ -23,6 +23,7 @@ DEVICE void turned_load_x(const int (&before)[4], int (&after)[4]) {
         turned_load_x_buffer[((group * 16 + thread / 4) ^ (thread / 32)) * 4 + thread % 4] = before[group];
     }
     __syncthreads();
+
     const Pack<int, 4> pack =
         load<4>(turned_load_x_buffer + ((thread % 32 * 2 + thread / 32) ^ (thread / 4 % 2)) * 4);
     UNROLL
@@ -52,9 +53,9 @@ KERNEL(64) turned(
             x_loaded[item] = x[x_i * x_stride_0 + x_j];
         }
     }
+
     int x_held[4];
     turned_load_x(x_loaded, x_held);
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_j = thread / 32 * 4 + item;

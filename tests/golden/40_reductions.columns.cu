@@ -29,6 +29,7 @@ KERNEL(512) columns(
     for (int element = 0; element < 8; ++element) {
         sum_run[element] = 0.0f;
     }
+
     bool found_run[8];
     UNROLL
     for (int element = 0; element < 8; ++element) {
@@ -56,6 +57,7 @@ KERNEL(512) columns(
             }
         }
     }
+
     SHARED(float, sum_of_group, 16 * 256);
     SHARED(bool, found_of_group, 16 * 256);
     UNROLL
@@ -95,6 +97,7 @@ KERNEL(512) columns(
             }
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (worker == 0) {

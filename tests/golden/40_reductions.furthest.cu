@@ -30,16 +30,19 @@ KERNEL(512) furthest(
         best_run[element] = (-2147483647 - 1);
         place_run[element] = 9223372036854775807ll;
     }
+
     i16 least_run[8];
     UNROLL
     for (int element = 0; element < 8; ++element) {
         least_run[element] = 32767;
     }
+
     i16 greatest_run[8];
     UNROLL
     for (int element = 0; element < 8; ++element) {
         greatest_run[element] = -32768;
     }
+
     const Index j_whole = W / 8 * 8;
     const Index j_count = j_whole / 8;
     const i64 runs = i64(H) * j_count;
@@ -96,6 +99,7 @@ KERNEL(512) furthest(
             }
         }
     }
+
     int best = best_run[0];
     i64 place = place_run[0];
     UNROLL
@@ -105,16 +109,19 @@ KERNEL(512) furthest(
             place = place_run[element];
         }
     }
+
     i16 least = least_run[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
         least = minimum(least, least_run[element]);
     }
+
     i16 greatest = greatest_run[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
         greatest = maximum(greatest, greatest_run[element]);
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -129,6 +136,7 @@ KERNEL(512) furthest(
         const i16 greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 32);
         greatest = maximum(greatest, greatest_there);
     }
+
     SHARED(int, best_of_warp, 16);
     SHARED(i64, place_of_warp, 16);
     SHARED(i16, least_of_warp, 16);
@@ -169,6 +177,7 @@ KERNEL(512) furthest(
             furthest_greatest[block] = greatest;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {

@@ -29,6 +29,7 @@ KERNEL(256) rows(
     for (int element = 0; element < 4; ++element) {
         sum_run[element] = 0.0f;
     }
+
     float best_run[4];
     i64 place_run[4];
     UNROLL
@@ -36,6 +37,7 @@ KERNEL(256) rows(
         best_run[element] = -infinity<float>();
         place_run[element] = 9223372036854775807ll;
     }
+
     const Index j_whole = W / 4 * 4;
     const Index j_end = i < H ? j_whole : 0;
     UNROLL_BY(4)
@@ -52,6 +54,7 @@ KERNEL(256) rows(
             }
         }
     }
+
     const Index j_end_2 = i < H ? W : j_whole;
     for (Index j = j_whole + worker + part * 64; j < j_end_2; j += parts * 64) {
         sum_run[0] = sum_run[0] + x[i * x_stride_0 + j] / float(i64(W));
@@ -62,11 +65,13 @@ KERNEL(256) rows(
             place_run[0] = place_there;
         }
     }
+
     float sum = sum_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
         sum = sum + sum_run[element];
     }
+
     float best = best_run[0];
     i64 place = place_run[0];
     UNROLL
@@ -76,6 +81,7 @@ KERNEL(256) rows(
             place = place_run[element];
         }
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -88,6 +94,7 @@ KERNEL(256) rows(
             place = place_there;
         }
     }
+
     SHARED(float, sum_of_warp, 8);
     SHARED(float, best_of_warp, 8);
     SHARED(i64, place_of_warp, 8);
@@ -121,6 +128,7 @@ KERNEL(256) rows(
             rows_place[i * parts + part] = place;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (worker == 0) {

@@ -35,6 +35,7 @@ KERNEL(8) total(
             total_sum[block] = sum;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {

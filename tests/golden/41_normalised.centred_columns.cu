@@ -24,12 +24,14 @@ KERNEL(512) centred_columns(
     for (Index k = thread; k < H; k += 512) {
         sum = add_compensated(sum, x[k * x_stride_0 + j], lost);
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
         const double sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
         sum = sum + sum_there;
     }
+
     SHARED(double, sum_of_warp, 16);
     if (lane == 0) {
         sum_of_warp[thread / 32] = sum;
@@ -67,6 +69,7 @@ KERNEL(512) centred_columns_short(
         const double sum_there = shuffle(0xffffffffu, sum, worker ^ distance, 32);
         sum = sum + sum_there;
     }
+
     const Index i_end = j < W ? H : 0;
     UNROLL_BY(4)
     for (Index i = worker; i < i_end; i += 32) {

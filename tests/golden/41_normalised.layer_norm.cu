@@ -31,6 +31,7 @@ KERNEL(512) layer_norm(
         sum_run[element] = 0.0f;
         lost_run[element] = 0.0f;
     }
+
     const Index c_whole = C / 8 * 8;
     UNROLL_BY(4)
     for (Index c = thread * 8; c < c_whole; c += 4096) {
@@ -44,17 +45,20 @@ KERNEL(512) layer_norm(
     for (Index c = c_whole + thread; c < C; c += 512) {
         sum_run[0] = add_compensated(sum_run[0], float(x[b * x_stride_0 + c]) / float(i64(C)), lost_run[0]);
     }
+
     float sum = sum_run[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
         sum = sum + sum_run[element];
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
         const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
         sum = sum + sum_there;
     }
+
     SHARED(float, sum_of_warp, 16);
     if (lane == 0) {
         sum_of_warp[thread / 32] = sum;
@@ -66,6 +70,7 @@ KERNEL(512) layer_norm(
         const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 16);
         sum = sum + sum_there;
     }
+
     float sum_run_2[8];
     float lost_run_2[8];
     UNROLL
@@ -87,6 +92,7 @@ KERNEL(512) layer_norm(
         const float square_of = float(x[b * x_stride_0 + c]) - sum;
         sum_run_2[0] = add_compensated(sum_run_2[0], square_of * square_of / float(i64(C)), lost_run_2[0]);
     }
+
     float sum_2 = sum_run_2[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
@@ -97,6 +103,7 @@ KERNEL(512) layer_norm(
         const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 32);
         sum_2 = sum_2 + sum_there;
     }
+
     SHARED(float, sum_of_warp_2, 16);
     if (lane == 0) {
         sum_of_warp_2[thread / 32] = sum_2;
@@ -131,6 +138,7 @@ KERNEL(512) layer_norm_short(
     for (int element = 0; element < 8; ++element) {
         sum_run[element] = 0.0f;
     }
+
     const Index c_whole = C / 8 * 8;
     const Index c_end = b < B ? c_whole : 0;
     UNROLL_BY(4)
@@ -141,10 +149,12 @@ KERNEL(512) layer_norm_short(
             sum_run[element] = sum_run[element] + float(x_run[element]) / float(i64(C));
         }
     }
+
     const Index c_end_2 = b < B ? C : c_whole;
     for (Index c = c_whole + worker; c < c_end_2; c += 32) {
         sum_run[0] = sum_run[0] + float(x[b * x_stride_0 + c]) / float(i64(C));
     }
+
     float sum = sum_run[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
@@ -155,6 +165,7 @@ KERNEL(512) layer_norm_short(
         const float sum_there = shuffle(0xffffffffu, sum, worker ^ distance, 32);
         sum = sum + sum_there;
     }
+
     float sum_run_2[8];
     UNROLL
     for (int element = 0; element < 8; ++element) {
@@ -173,6 +184,7 @@ KERNEL(512) layer_norm_short(
         const float square_of = float(x[b * x_stride_0 + c]) - sum;
         sum_run_2[0] = sum_run_2[0] + square_of * square_of / float(i64(C));
     }
+
     float sum_2 = sum_run_2[0];
     UNROLL
     for (int element = 1; element < 8; ++element) {
@@ -183,6 +195,7 @@ KERNEL(512) layer_norm_short(
         const float sum_there = shuffle(0xffffffffu, sum_2, worker ^ distance, 32);
         sum_2 = sum_2 + sum_there;
     }
+
     const Index c_end_3 = b < B ? C : 0;
     UNROLL_BY(4)
     for (Index c = worker; c < c_end_3; c += 32) {

@@ -20,6 +20,7 @@ KERNEL(128) softmax(
     for (int element = 0; element < 4; ++element) {
         greatest_run[element] = -infinity<float>();
     }
+
     const Index j_whole = W / 4 * 4;
     const Index j_end = i < H ? j_whole : 0;
     UNROLL_BY(4)
@@ -30,10 +31,12 @@ KERNEL(128) softmax(
             greatest_run[element] = maximum(greatest_run[element], x_run[element]);
         }
     }
+
     const Index j_end_2 = i < H ? W : j_whole;
     for (Index j = j_whole + worker; j < j_end_2; j += 32) {
         greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
     }
+
     float greatest = greatest_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
@@ -44,6 +47,7 @@ KERNEL(128) softmax(
         const float greatest_there = shuffle(0xffffffffu, greatest, worker ^ distance, 32);
         greatest = maximum(greatest, greatest_there);
     }
+
     float sum_run[4];
     float lost_run[4];
     UNROLL
@@ -64,6 +68,7 @@ KERNEL(128) softmax(
         const float e = exp(x[i * x_stride_0 + j] - greatest);
         sum_run[0] = add_compensated(sum_run[0], e, lost_run[0]);
     }
+
     float sum = sum_run[0];
     UNROLL
     for (int element = 1; element < 4; ++element) {
@@ -74,6 +79,7 @@ KERNEL(128) softmax(
         const float sum_there = shuffle(0xffffffffu, sum, worker ^ distance, 32);
         sum = sum + sum_there;
     }
+
     const Index j_end_3 = i < H ? W : 0;
     UNROLL_BY(4)
     for (Index j = worker; j < j_end_3; j += 32) {

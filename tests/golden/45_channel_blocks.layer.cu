@@ -49,7 +49,6 @@ KERNEL(8) layer(
                 ? w[w_m * w_stride_0 + w_c * w_stride_1 + w_2 * w_stride_2 + w_3] : 0;
         }
         __syncthreads();
-
         UNROLL
         for (int item_c = 0; item_c < 2; ++item_c) {
             UNROLL
@@ -63,7 +62,6 @@ KERNEL(8) layer(
         }
         __syncthreads();
     }
-
     if (m < 5 && i < H && j < W) {
         y[m * y_stride_0 + i * y_stride_1 + j] = add(b[m], sum);
     }

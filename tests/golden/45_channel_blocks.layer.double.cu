@@ -89,7 +89,6 @@ KERNEL(8) layer(
             }
         }
     }
-
     if (m < 5 && i < H && j < W) {
         y[m * y_stride_0 + i * y_stride_1 + j] = add(b[m], sum);
     }

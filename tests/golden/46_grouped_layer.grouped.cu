@@ -32,6 +32,7 @@ KERNEL(32) grouped(
     for (int item = 0; item < 4; ++item) {
         sum[item] = 0.0f;
     }
+
     const Index chunks = (C + 1) / 2;
     for (Index chunk = 0; chunk < chunks + 1; ++chunk) {
         __syncthreads();
@@ -65,7 +66,6 @@ KERNEL(32) grouped(
                     : f16(0.0f);
             }
             __syncthreads();
-
             const int count_c = minimum(chunk_c + 2, C) - chunk_c;
             for (int item_c = 0; item_c < count_c; ++item_c) {
                 UNROLL
@@ -96,7 +96,6 @@ KERNEL(32) grouped(
             }
         }
     }
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = thread / 8;

@@ -25,6 +25,7 @@ KERNEL(64) matmul(
     for (int item = 0; item < 16; ++item) {
         sum[item] = 0.0f;
     }
+
     const Index chunks = (K + 7) / 8;
     for (Index chunk = 0; chunk < chunks + 1; ++chunk) {
         copy_async_wait<0>();
@@ -84,7 +85,6 @@ KERNEL(64) matmul(
             }
         }
     }
-
     UNROLL
     for (int item = 0; item < 16; ++item) {
         const int item_i = item / 4 * 8 + thread / 8;

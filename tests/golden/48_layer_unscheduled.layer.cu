@@ -26,6 +26,7 @@ KERNEL(128) layer(
         const Index m = tile_m + thread / 32 + slot * 4;
         w_first[slot] = m * w_stride_0;
     }
+
     const Index column = tile_column + thread % 64;
     const Index n = column / W / H;
     const Index i = column / W % H;
@@ -40,6 +41,7 @@ KERNEL(128) layer(
     for (int item = 0; item < 64; ++item) {
         sum[item] = 0.0f;
     }
+
     const Index chunks = (C + 1) / 2;
     for (Index chunk = 0; chunk < chunks + 1; ++chunk) {
         copy_async_wait<0>();
@@ -122,7 +124,6 @@ KERNEL(128) layer(
             }
         }
     }
-
     UNROLL
     for (int column_item = 0; column_item < 2; ++column_item) {
         const Index column = tile_column + column_of_thread + column_item * 32;

@@ -24,6 +24,7 @@ DEVICE void life_walk(
     for (int k = 0; k < 96; ++k) {
         cell_rows[k] = 0;
     }
+
     int around_row[8];
     UNROLL_BY(interior ? 7 : 1)
     for (int row = 0; row < 7; ++row) {
@@ -137,6 +138,7 @@ KERNEL(512) life_living(
     for (int element = 0; element < 16; ++element) {
         count_run[element] = 0ll;
     }
+
     const Index j_whole = W / 16 * 16;
     const Index j_count = j_whole / 16;
     const i64 runs = i64(H) * j_count;
@@ -179,17 +181,20 @@ KERNEL(512) life_living(
             }
         }
     }
+
     i64 count = count_run[0];
     UNROLL
     for (int element = 1; element < 16; ++element) {
         count = add(count, count_run[element]);
     }
+
     const int lane = thread % 32;
     UNROLL
     for (int distance = 16; distance > 0; distance /= 2) {
         const i64 count_there = shuffle(0xffffffffu, count, lane ^ distance, 32);
         count = add(count, count_there);
     }
+
     SHARED(i64, count_of_warp, 16);
     if (lane == 0) {
         count_of_warp[thread / 32] = count;
@@ -208,6 +213,7 @@ KERNEL(512) life_living(
             life_living_count[block] = count;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (thread == 0) {

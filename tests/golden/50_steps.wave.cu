@@ -23,11 +23,13 @@ DEVICE void wave_walk(
     for (int k = 0; k < 48; ++k) {
         u_rows[k] = 0.0f;
     }
+
     float before_rows[8];
     UNROLL
     for (int k = 0; k < 8; ++k) {
         before_rows[k] = 0.0f;
     }
+
     float speed_rows[8];
     UNROLL
     for (int k = 0; k < 8; ++k) {

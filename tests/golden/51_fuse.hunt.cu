@@ -29,7 +29,6 @@ KERNEL(256) hunt(
         hunter_tile[at] = hunter[mirror(hunter_i, N)];
     }
     __syncthreads();
-
     for (int step = 1; step < 8; ++step) {
         for (int at = thread; at < 270; at += 256) {
             const Index place_i = tile_i + at - 7;

@@ -34,7 +34,6 @@ KERNEL(256) upwind(
         }
     }
     __syncthreads();
-
     for (int step = 1; step < 3; ++step) {
         for (int at = thread; at < 10 * 36; at += 256) {
             const int box_i = at / 36;

@@ -23,6 +23,7 @@ DEVICE void box_stream(
     for (int held = 0; held < 84; ++held) {
         u_rows[held] = 0.0f;
     }
+
     const int warp_before = warp >= 1 ? warp - 1 : warp;
     const int warp_after = warp < 3 ? warp + 1 : warp;
     const Index rows = minimum(D - tile_d + 7, 23);
@@ -207,6 +208,7 @@ KERNEL(128) box(
         u_beside[at] = 0.0f;
     }
     __syncthreads();
+
     const int lane = thread % 32;
     const int warp = thread / 32;
     const Index first_h = tile_h + warp * 4 - 2;

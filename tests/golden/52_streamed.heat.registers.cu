@@ -21,8 +21,10 @@ DEVICE void heat_stream(
     for (int held = 0; held < 26; ++held) {
         u_rows[held] = 0.0f;
     }
+
     float c_held[1];
     c_held[0] = c[0];
+
     const Index rows = minimum(H - tile_i + 13, 29);
     for (int walked = 0; walked < rows; walked += 3) {
         UNROLL

@@ -26,7 +26,6 @@ KERNEL(256) heat(
         u_tile[at] = within(u_i, H) && within(u_j, W) ? u[u_i * u_stride_0 + u_j] : 0.0f;
     }
     __syncthreads();
-
     for (int step = 1; step < 4; ++step) {
         for (int at = thread; at < 22 * 70; at += 256) {
             const int box_i = at / 70;
@@ -50,7 +49,6 @@ KERNEL(256) heat(
         }
         __syncthreads();
     }
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 4 + thread / 64;

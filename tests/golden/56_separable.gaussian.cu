@@ -35,6 +35,7 @@ DEVICE void gaussian_walk(
     for (int k = 0; k < 108; ++k) {
         x_rows[k] = 0.0f;
     }
+
     float g_row[12];
     UNROLL_BY(interior ? 16 : 1)
     for (int row = 0; row < 16; ++row) {

@@ -25,7 +25,6 @@ KERNEL(256) gradient(
         x_tile[at] = x[nearest(x_i, H) * x_stride_0 + nearest(x_j, W)];
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_i = item * 4 + thread / 64;

@@ -28,7 +28,6 @@ KERNEL(128) channels_last(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_w = item * 8 + thread / 16;

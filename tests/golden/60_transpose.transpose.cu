@@ -25,7 +25,6 @@ KERNEL(256) transpose(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 4; ++item) {
         const int item_j = item * 8 + thread / 32;

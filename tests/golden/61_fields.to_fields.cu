@@ -25,7 +25,6 @@ KERNEL(128) to_fields(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 2; ++item) {
         const int item_i = item * 128 + thread;

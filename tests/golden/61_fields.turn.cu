@@ -23,7 +23,6 @@ KERNEL(64) turn(
         }
     }
     __syncthreads();
-
     UNROLL
     for (int item = 0; item < 3; ++item) {
         const int item_i = (item * 64 + thread) / 3;

@@ -28,6 +28,7 @@ KERNEL(512) including(
     for (Index j = part * 16 + worker; j < j_end; j += parts * 16) {
         sum = add(sum, j <= i ? i64(x[j]) : 0ll);
     }
+
     SHARED(i64, sum_of_group, 16 * 32);
     sum_of_group[thread / 32 * 32 + thread % 32] = sum;
     __syncthreads();
@@ -46,6 +47,7 @@ KERNEL(512) including(
             including_sum[part * N + i] = sum;
         }
     }
+
     SHARED(bool, is_last, 1);
     if (parts > 1) {
         if (worker == 0) {

@@ -35,12 +35,14 @@ KERNEL(64, 1) star(
             x_from[part] = x_there[part] ? x_j * x_stride_1 + x_k : 0;
         }
     }
+
     const bool x_inside = W % 4 == 0 || tile_k + 132 <= W;
     float x_held[24];
     UNROLL
     for (int k_2 = 0; k_2 < 24; ++k_2) {
         x_held[k_2] = 0.0f;
     }
+
     float x_around[48];
     const Index turns = minimum(D - tile_i, 32) + 2;
     UNROLL_BY(1)

@@ -81,7 +81,6 @@ KERNEL(256) transpose(
             y_tile + (thread % 16 * 256 + ((thread / 16) ^ (thread % 16)) * 4), first_i, j);
     }
     __syncthreads();
-
     UNROLL
     for (int row = 0; row < 4; ++row) {
         const Index i_stored = tile_i + row + thread / 16 * 4;

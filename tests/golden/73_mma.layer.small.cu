@@ -38,6 +38,7 @@ KERNEL(64) layer(
     x_at[0] = n * x_stride_0 + i * 2 * x_stride_1 + j * 2 * x_stride_2;
     x_at_1[0] = i * 2;
     x_at_2[0] = j * 2;
+
     const int lane = thread % 32;
     const int warp_columns = thread / 32 * 16;
     const int x_line = lane % 16;
@@ -88,7 +89,6 @@ KERNEL(64) layer(
             }
         }
     }
-
     UNROLL
     for (int part = 0; part < 4; ++part) {
         const Index row = tile_rows + thread / 4 % 8 + part % 2 * 8 + part / 2 * 16;

@@ -41,6 +41,7 @@ KERNEL(128, 4) layer(
         x_at_1[turn] = i * 2;
         x_at_2[turn] = j * 2;
     }
+
     float sums[32];
     UNROLL
     for (int item = 0; item < 32; ++item) {
@@ -93,7 +94,6 @@ KERNEL(128, 4) layer(
         wgmma_wait<1>();
     }
     wgmma_end<32>(sums);
-
     UNROLL
     for (int part = 0; part < 2; ++part) {
         const Index row = tile_rows + thread / 4 % 8 + thread / 32 * 16 + part * 8;

@@ -33,6 +33,7 @@ KERNEL(256, 4) star(
     for (int k_2 = 0; k_2 < 32; ++k_2) {
         x_held[k_2] = 0.0f;
     }
+
     float x_around[12];
     float x_around_2[12];
     float x_around_3[12];

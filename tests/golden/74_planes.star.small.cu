@@ -41,12 +41,14 @@ KERNEL(128, 1) star(
             x_from[part] = x_j * x_stride_1 + x_k;
         }
     }
+
     const bool x_inside = tile_j - 3 >= 0 && tile_j + 11 <= H && tile_k - 4 >= 0 && tile_k + 68 <= W;
     float x_held[28];
     UNROLL
     for (int k_2 = 0; k_2 < 28; ++k_2) {
         x_held[k_2] = 0.0f;
     }
+
     float x_around[16];
     float x_around_2[20];
     const Index turns = minimum(D - tile_i, 16) + 6;

@@ -24,7 +24,7 @@ from layoutc.plan.lowering.places import InBox, InGlobal
 from layoutc.plan.nodes import Storage
 from layoutc.plan.reads.reach import reached
 from layoutc.plan.redistributions.redistributed import DealtAccess
-from layoutc.plan.steps import Assign, Barrier, Blank, Loop, Registers, Rounds, Shared, Step
+from layoutc.plan.steps import Assign, Barrier, Loop, Registers, Rounds, Shared, Step
 from layoutc.plan.values import Element, Variable, memory_type, register_type
 from layoutc.resolve.program import Stage
 from layoutc.resolve.types import compute_type
@@ -49,8 +49,6 @@ def fill_shared(
         _fill_let(frame, s, boxes[s.tensor], lets[s.tensor])
         frame.lowering.places[s.tensor] = boxes[s.tensor]
         frame.lowering.emit(Barrier())
-    if shared:
-        frame.lowering.emit(Blank())
 
 
 def fill_registers(frame: Frame, held: Sequence[Storage]) -> None:
@@ -70,7 +68,7 @@ def fill_registers(frame: Frame, held: Sequence[Storage]) -> None:
             with frame.lowering.block() as steps:
                 frame.lowering.emit(*body)
                 copy_one(frame, s, Destination(array, Name(at)), subscripts)
-            frame.lowering.emit(Loop(True, "int", at, Int(0), Int(prod(s.extents)), tuple(steps)), Blank())
+            frame.lowering.emit(Loop(True, "int", at, Int(0), Int(prod(s.extents)), tuple(steps)))
             frame.names.release(at)
         frame.lowering.places[s.tensor] = box
 
@@ -88,9 +86,7 @@ def _fill_by_layout(frame: Frame, s: Storage, access: DealtAccess, array: str) -
         copy_one(frame, s, Destination(loaded, item), subscripts)
     clear = () if access.move is None else (cleared(loaded, type, item),)
     frame.lowering.emit(dealt(access, at, steps, clear, unroll=True))
-    if access.move is None:
-        frame.lowering.emit(Blank())
-    else:
+    if access.move is not None:
         frame.lowering.emit(Registers(type, array, access.held))
         moved(frame, access, loaded, array)
     frame.names.release(at)

@@ -9,7 +9,7 @@ from layoutc.plan.emission.frame import numbered, position_of
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.ownership import unravel
 from layoutc.plan.redistributions.redistributed import DealtAccess
-from layoutc.plan.steps import Assign, Blank, Do, Let, Loop, Registers, Step, Steps, When
+from layoutc.plan.steps import Assign, Do, Let, Loop, Registers, Step, Steps, When
 from layoutc.plan.values import Element, Function, Variable, c_type, nothing
 
 UNROLLED_ITEMS = 16         # of a thread, where they need not be registers
@@ -41,7 +41,7 @@ def cleared(array: str, type: str, item: Expr) -> Step:
 def moved(frame: Frame, access: DealtAccess, before: str, after: str) -> None:
     """The values of one array of registers to another, by the threads of the block together."""
     assert access.move is not None
-    frame.lowering.emit(Do(Function(access.function.name, (Variable(before), Variable(after)))), Blank())
+    frame.lowering.emit(Do(Function(access.function.name, (Variable(before), Variable(after)))))
 
 
 # ---- stores
@@ -64,7 +64,7 @@ def finish_stores(frame: Frame) -> None:
         array = frame.targets[access.tensor].array
         if access.move is not None:
             stored = frame.names.take(f"{frame.arrays[access.tensor]}_stored")
-            frame.lowering.emit(Blank(), Registers(c_type(access.type), stored, access.items))
+            frame.lowering.emit(Registers(c_type(access.type), stored, access.items))
             moved(frame, access, array, stored)
             array = stored
         _store(frame, access, array)

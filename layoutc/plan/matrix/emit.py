@@ -15,7 +15,6 @@ from layoutc.plan.matrix.tiling import Tiling
 from layoutc.plan.steps import (
     Assign,
     Barrier,
-    Blank,
     Do,
     Let,
     Loop,
@@ -64,7 +63,7 @@ class Multiplication:
         self._emit_places()
         count = self.tiling.rows * self.tiling.columns // self.tiling.threads
         zero = Assign(Element(self.sums, Name("item")), Literal(0, self.product.sum.type))
-        emit(Registers(self.type, self.sums, count), Loop(True, "int", "item", Int(0), Int(count), (zero,)), Blank())
+        emit(Registers(self.type, self.sums, count), Loop(True, "int", "item", Int(0), Int(count), (zero,)))
         self._emit_chunks()
         self._emit_outputs()
 
@@ -148,7 +147,7 @@ class Multiplication:
             if waits:
                 self.lowering.emit(Do(Function("copy_async_commit", ())))
             self.lowering.emit(When(compare(">=", chunk, Int(ahead)), self._multiply(chunk)))
-        self.lowering.emit(Loop(False, "Index", str(chunk), Int(0), chunks + ahead, tuple(body)), Blank())
+        self.lowering.emit(Loop(False, "Index", str(chunk), Int(0), chunks + ahead, tuple(body)))
 
     def _count_chunks(self) -> tuple[dict[str, Expr], Expr]:
         """Of every index of the sum, and in all."""

@@ -10,7 +10,7 @@ from layoutc.layout import Layout
 from layoutc.plan.matrix.emit import Multiplication
 from layoutc.plan.matrix.product import Factor, Product
 from layoutc.plan.matrix.tiling import LINE_BYTES, REGISTERS, Tiling, shared_bytes
-from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Routine, When
+from layoutc.plan.steps import Barrier, Do, Let, Loop, Routine, When
 from layoutc.plan.values import Function, Operation, Text, Variable
 from layoutc.resolve.types import Type
 
@@ -125,7 +125,7 @@ class GroupMultiplication(Multiplication):
             *self._products(chunk, sums),
             Do(Function(begin, (chunk + ahead,))),
             Do(Function("wgmma_wait<1>", ())))))
-        emit(Do(Function(f"wgmma_end<{sums}>", (Variable(self.sums),))), Blank())
+        emit(Do(Function(f"wgmma_end<{sums}>", (Variable(self.sums),))))
 
     def _emit_routine(self, begin: str, chunk: Name, counts: Mapping[str, Expr], chunks: Expr) -> None:
         with self.lowering.block() as body:

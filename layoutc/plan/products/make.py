@@ -15,7 +15,7 @@ from layoutc.plan.products.multiply import Multiply
 from layoutc.plan.products.results import Results
 from layoutc.plan.products.shape import Factor, Product
 from layoutc.plan.reads.chunks import number_of_chunks
-from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Shared, Step, Steps, When
+from layoutc.plan.steps import Barrier, Do, Let, Loop, Shared, Step, Steps, When
 from layoutc.plan.values import Function, memory_type
 
 
@@ -110,7 +110,7 @@ class Making:
                 (Let("int", str(buffer), chunk % BUFFERS), *self._begins(chunk)), tuple(begin))),
             When(compare(">", chunk, Int(0)), with_used(
                 (Let("int", str(buffer), (chunk + 1) % BUFFERS), *self._begins(present)), tuple(steps))))
-        emit(Loop(False, "Index", str(chunk), Int(0), chunks + 1, body), Blank())
+        emit(Loop(False, "Index", str(chunk), Int(0), chunks + 1, body))
 
     def _begins(self, chunk: Expr) -> Steps:
         """Where the chunk of a number begins along each of its indices."""

@@ -23,7 +23,7 @@ from layoutc.plan.nodes import Pass
 from layoutc.plan.ownership import unravel
 from layoutc.plan.reads.fusing import Fusing, fusing_of, kinds, loaded_edges
 from layoutc.plan.redistributions.redistributed import with_moves
-from layoutc.plan.steps import Assign, Barrier, Blank, Either, Let, Loop, Rounds, When
+from layoutc.plan.steps import Assign, Barrier, Either, Let, Loop, Rounds, When
 from layoutc.plan.strategies.tile import emit_outputs
 from layoutc.plan.stream.cost import clocks
 from layoutc.plan.tiles.choose import Chooser
@@ -143,7 +143,7 @@ class _Steps:
             self.lowering.emit(Barrier())
         if count > 2:
             body = [Loop(False, "int", str(self.step), Int(1), Int(count), tuple(body))]
-        self.lowering.emit(*body, Blank())
+        self.lowering.emit(*body)
         for u, box in self.boxes.items():
             self.lowering.places[u] = replace(box, buffer=Int((count - 1) % 2))
 

@@ -18,7 +18,7 @@ from layoutc.plan.lowering.loops import loop, take
 from layoutc.plan.lowering.places import InBox
 from layoutc.plan.nodes import Storage
 from layoutc.plan.reads.chunks import Chunk, number_of_chunks
-from layoutc.plan.steps import Barrier, Blank, Do, Let, Loop, Step, Steps, Unroll, When
+from layoutc.plan.steps import Barrier, Do, Let, Loop, Step, Steps, Unroll, When
 from layoutc.plan.tiles.outer import outer_product
 from layoutc.plan.tiles.transfers import transfer
 from layoutc.plan.values import Function
@@ -69,7 +69,7 @@ class _ChunkLoop:
                 if self.single or any(a.move is not None for a in frame.loads.values()):
                     emit(Barrier())
         high = chunks + 1 if self.double else chunks
-        emit(Loop(False, "Index", str(self.chunk), Int(0), high, tuple(body)), Blank())
+        emit(Loop(False, "Index", str(self.chunk), Int(0), high, tuple(body)))
         names = [step.name for step in self.place.steps if isinstance(step, Let)]
         if self.sums.items > 1:         # the equations declare their own
             for name in set(names) - set(frame.spelled.values()):

@@ -7,7 +7,7 @@ one vector a thread; vectors stand at their thread's number xor their row's, so 
 from __future__ import annotations
 
 from layoutc.index import Expr, Int, Name
-from layoutc.plan.steps import Barrier, Blank, Let, Loop, Shared
+from layoutc.plan.steps import Barrier, Let, Loop, Shared
 from layoutc.plan.values import Function, Operation, Variable, c_type
 from layoutc.plan.window.put import store_row
 from layoutc.plan.window.shape import Shape
@@ -48,7 +48,7 @@ def store_exchanged(walk: Walk, thread: Expr) -> None:
     frame, shape, knobs = walk.frame, walk.shape, walk.shape.knobs
     assert shape.walked is not None
     assert shape.lined is not None
-    frame.lowering.emit(Barrier(), Blank())
+    frame.lowering.emit(Barrier())
     line, place = thread // knobs.across, thread % knobs.across
     row: Expr = Name(frame.names.take("row"), 0, knobs.rows - 1)
     names = {i: frame.names.take(f"{frame.spelled[i]}_stored") for i in (shape.walked, shape.lined)}

@@ -16,7 +16,6 @@ from layoutc.plan.names import Names
 from layoutc.plan.passing.sums import declare_sums
 from layoutc.plan.steps import (
     Barrier,
-    Blank,
     Do,
     Either,
     Let,
@@ -70,7 +69,7 @@ def write_staged(work: Work, shape: Shape, names: Names, entry: str) -> Made:
         frame.emit_thread_and_block()
         staged.begin()
         frame.lowering.emit(Either(INTERIOR, tuple(staged.bring()), tuple(staged.bring_by_rule())))
-        frame.lowering.emit(WarpBarrier(""), *staged.make_rows(), Barrier(), Blank())
+        frame.lowering.emit(WarpBarrier(""), *staged.make_rows(), Barrier())
         staged.walk_down()
     made = with_staged(frame.record(), work.kernel, work.equations, shape)
     asked = frame.shared_bytes if staged.asks else 0
