@@ -6,11 +6,12 @@ import re
 
 WIDTH = 110
 BREAKS = re.compile(r" (?=(\?|:|\|\||&&|[-+]|[*/]) )|(?<=(,)) (?!\w+>)|(?<= (=)) ")    # not within Pack<float, 4>
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 LOOSEST = (",", "=", "?", ":", "||", "&&", "+", "-", "*", "/")
 
 
 def fold_lines(text: str, width: int = WIDTH) -> str:
-    """The text with every longer line folded; comments stay whole. The text holds no string literals."""
+    """The text with every longer line folded; comments stay whole."""
     return "\n".join("\n".join(_fold(line, width)) for line in text.split("\n"))
 
 
@@ -38,8 +39,9 @@ def _best_break(text: str, room: int) -> int | None:
     for character in text:
         depth += {"(": 1, "{": 1, "[": 9, ")": -1, "}": -1, "]": -9}.get(character, 0)
         depths.append(depth)
+    quoted = {at for m in QUOTED.finditer(text) for at in range(*m.span())}
     places = []
-    for m in BREAKS.finditer(text):
+    for m in (m for m in BREAKS.finditer(text) if m.start() not in quoted):
         sign = m[1] or m[2] or m[3]
         depth = depths[m.start()] + (sign == "=")       # a call is broken between its arguments before it stands alone
         places.append((depth, LOOSEST.index(sign), -m.start()))

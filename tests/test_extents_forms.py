@@ -78,3 +78,17 @@ def test_an_extent_that_no_array_has_is_refused_at_its_place(extent: str) -> Non
         kernel.cuda  # noqa: B018  # the text is made when it is asked for
     assert [d.slug for d in error.value.diagnostics] == ["extent-too-large"]
     assert error.value.diagnostics[0].span is not None
+
+
+@pytest.mark.parametrize("text", [
+    "(x: f32[H, W]) -> (y: f32[H - H, 3 + W]) { edge x = wrap; y[i, j] = x[i, j] }",
+    "(x: f32[H, 0]) -> (y: f32[H, 0]) { edge x = wrap; y[i, j] = x[i, j] + x[i, j + 1] }",
+    "(x: f32[0, W]) -> (y: f32[0, W]) { edge x = mirror; y[i, j] = x[i - 1, j] + x[i, j + 1] }",
+    "(x: f32[0, W]) -> (y: f32[W]) { y[j] = sum(i in 0..0) x[i, j] }",
+    "(x: f32[0, W]) -> (y: f32[W, 0]) { y[j, i] = x[i, j] }",
+    "(x: f32[0, W]) -> (y: f32[4, 0]) { edge x = constant(2); y[i, j] = x[i, j - 1] }",
+])
+def test_an_extent_may_be_the_number_zero(text: str, device: str) -> None:
+    kernel = layoutc.compile(f"kernel k{text}").k
+    x = np.ones([0 if "0" in extent else 5 for extent in text[8:text.index("]")].split(",")], np.float32)
+    np.testing.assert_array_equal(kernel(x, device=device), kernel.reference(x))

@@ -45,3 +45,9 @@ def test_a_call_is_broken_between_its_arguments() -> None:
 def test_a_subscript_stays_whole_where_the_value_can_stand_alone() -> None:
     left, right = "y[i * y_stride_0 + (j + line) * y_stride_1 + k]", "y_made[line * 2 + element]"
     assert fold_lines(f"{left} = {right};", 70) == f"{left} =\n    {right};"
+
+
+@given(st.lists(st.sampled_from(['"ldmatrix.sync {%0}, [%1];"', '"a \\" + b, c = d"', "x + y", '"=r"(x)']), min_size=1))
+def test_strings_stay_whole(parts: list[str]) -> None:
+    folded = fold_lines(f"    asm volatile({' : '.join(parts)});", 60)
+    assert all(part in folded for part in parts if part.startswith('"'))

@@ -8,7 +8,7 @@ from typing import Any
 
 from layoutc.index import Int
 from layoutc.plan.names import Names
-from layoutc.plan.parts import Entry, bodies_of, given_after, given_inside, renamed, valued, words_of
+from layoutc.plan.parts import Entry, bodies_of, divides, given_after, given_inside, renamed, valued, words_of
 from layoutc.plan.steps import Let, Loop, Step, Steps
 
 
@@ -36,7 +36,8 @@ class _Known:
         while steps:
             step, steps = steps[0], steps[1:]
             match step:
-                case Let(type, name, Int() as value) if type in self.types and name not in self.kept:
+                case Let(type, name, Int() as value) if (
+                        type in self.types and name not in self.kept and (value.value or not divides(name, steps))):
                     steps = valued(steps, name, value)
                     continue
                 case Loop(True | False, type, name, Int(low), Int(high), body) if (

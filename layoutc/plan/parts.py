@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from layoutc.index import Expr, Int
+from layoutc.index import Binary, Expr, Int
 from layoutc.plan.steps import (
     DeviceFunction,
     Function,
@@ -23,7 +23,7 @@ from layoutc.plan.steps import (
     Tiles,
     Turns,
 )
-from layoutc.plan.values import Variable
+from layoutc.plan.values import Operation, Variable
 from layoutc.resolve.types import Type
 
 Entry = TypeVar("Entry", DeviceFunction, Inlined, Function, DeviceFunction | Inlined | Function)
@@ -78,6 +78,20 @@ def valued(part: Any, name: str, value: Int) -> Any:
     if not is_dataclass(part) or isinstance(part, type | Type | Note):
         return part
     return replace(part, **{f.name: valued(getattr(part, f.name), name, value) for f in fields(part)})
+
+
+def divides(name: str, part: Any) -> bool:
+    """Whether a part of a text divides by what a variable is in, so that no zero may stand for it."""
+    match part:
+        case str():
+            return re.search(rf"[/%] \(?[^)]*\b{name}\b", part) is not None
+        case tuple():
+            return any(divides(name, one) for one in part)
+        case Binary("/" | "%", _, by) | Operation("/" | "%", _, by) if name in words_of(str(by)):
+            return True
+    if not is_dataclass(part) or isinstance(part, type | Type | Note):
+        return False
+    return any(divides(name, getattr(part, f.name)) for f in fields(part))
 
 
 def renamed(part: Any, old: str, new: str) -> Any:

@@ -45,14 +45,11 @@ def declare_insides(march: March) -> None:
 def take_near(march: March, ring: Ring, parts: Sequence[Part]) -> None:
     """The newest plane of these parts of a tensor; those of one plane under one test."""
     frame, walked = march.frame, march.shape.walked
-    planes = []
     for newest, same in groupby(parts, lambda part: part.newest):
-        planes.append(frame.names.take(f"{frame.arrays[ring.tensor]}_{frame.spelled[walked]}"))
-        frame.lowering.local[planes[-1]] = frame.at[walked] + newest
-        frame.lowering.emit(Let("Index", planes[-1], frame.at[walked] + newest))
-        _take_plane(march, ring, Name(planes[-1]), list(same))
-    for name in planes:
-        march.names.release(name)
+        wanted = f"{frame.arrays[ring.tensor]}_{frame.spelled[walked]}"
+        plane = frame.lowering.let("Index", wanted, frame.at[walked] + newest)
+        frame.lowering.local[plane] = frame.at[walked] + newest
+        _take_plane(march, ring, Name(plane), list(same))
 
 
 def _take_plane(march: March, ring: Ring, plane: Expr, parts: list[Part]) -> None:
