@@ -134,6 +134,26 @@ def test_rows_that_no_vector_reads(type: str, device: str) -> None:
             np.testing.assert_allclose(got, left.astype(float) @ right.astype(float).T, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize(("type", "target"), [
+    ("f16", OLDER), ("f16", Target()), ("f32", Target()), ("i8", Target())], ids=lambda v: getattr(v, "arch", v))
+def test_outputs_leave_in_whole_vectors(type: str, target: Target, device: str) -> None:
+    """16 bytes at once where lines are whole vectors, whether rows are or end within one; nothing else is stored."""
+    kernel = compile(
+        f"kernel f(a: f16[M, K], b: f16[N, K], p: f32[N]) -> (c: {type}[M, N], d: {type}[M, N]) {{"
+        f" c[i, j] = {type}(sum(k) f32(a[i, k]) * f32(b[j, k]))"
+        f" d[i, j] = {type}(p[j] + sum(k) f32(a[i, k]) * f32(b[j, k])) }}", target=target)
+    assert strategy_of(kernel) == ("wgmma" if target.has_warpgroup_products else "mma")
+    random, dtype = np.random.default_rng(3), np.dtype({"f16": "f2", "f32": "f4", "i8": "i1"}[type])
+    for m, n, pitch in [(9, 24, 24), (70, 67, 80), (3, 131, 141)]:
+        a, b = (random.integers(-2, 3, (count, 16)).astype(np.float16) for count in (m, n))
+        p = random.integers(-9, 9, n).astype(np.float32)
+        c, d = np.full((m, pitch), 77, dtype), np.full((m, pitch), 77, dtype)
+        kernel(a, b, p, out=(c[:, :n], d[:, :n]), device=device)
+        np.testing.assert_array_equal(c[:, :n], a.astype(float) @ b.T.astype(float))
+        np.testing.assert_array_equal(d[:, :n], p + a.astype(float) @ b.T.astype(float))
+        assert all((beyond[:, n:] == 77).all() for beyond in (c, d))
+
+
 def cut(value: float, unit: float) -> float:
     return math.trunc(value / unit) * unit
 

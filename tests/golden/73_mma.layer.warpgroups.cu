@@ -97,26 +97,33 @@ KERNEL(128, 4) layer(
     UNROLL
     for (int part = 0; part < 2; ++part) {
         const Index row = tile_rows + thread / 4 % 8 + thread / 32 * 16 + part * 8;
-        if (row < rows) {
-            const Index n = row / extent_j / extent_i;
-            const Index i = row / extent_j % extent_i;
-            const Index j = row % extent_j;
+        const Index n = row / extent_j / extent_i;
+        const Index i = row / extent_j % extent_i;
+        const Index j = row % extent_j;
+        UNROLL
+        for (int group = 0; group < 2; ++group) {
+            Pack<f16, 8> y_run = Pack<f16, 8>();
             UNROLL
-            for (int pair = 0; pair < 8; ++pair) {
-                const Index first = tile_columns + thread % 4 * 2 + pair * 8;
-                Pack<f16, 2> y_pair = Pack<f16, 2>();
-                UNROLL
-                for (int element = 0; element < 2; ++element) {
-                    const Index m = first + element;
-                    if (m < M) {
-                        y_pair[element] = f16(maximum(b[m] + sums[pair * 4 + part * 2 + element], 0.0f));
+            for (int element = 0; element < 8; ++element) {
+                const Index m = tile_columns + element % 2 + thread % 4 * 2 + group * 32 + element / 2 * 8;
+                if (row < rows && m < M) {
+                    y_run[element] = f16(maximum(b[m]
+                        + sums[group * 16 + element / 2 * 4 + part * 2 + element % 2], 0.0f));
+                }
+            }
+            exchange_parts<4>(y_run);
+            const Index first = tile_columns + thread % 4 * 8 + group * 32;
+            if (row < rows) {
+                if (first + 7 < M) {
+                    store(y + (n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + first), y_run);
+                } else {
+                    UNROLL
+                    for (int element = 0; element < 8; ++element) {
+                        if (first + element < M) {
+                            y[n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + first + element] =
+                                y_run[element];
+                        }
                     }
-                }
-                if (first + 1 < M) {
-                    store(y + (n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + first), y_pair);
-                }
-                if (first < M && first + 1 >= M) {
-                    y[n * y_stride_0 + i * y_stride_1 + j * y_stride_2 + first] = y_pair[0];
                 }
             }
         }

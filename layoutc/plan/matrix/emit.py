@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from layoutc.index import Expr, Int, Name, ceildiv, compare, dot, multiplied
-from layoutc.index import both as both_of
+from layoutc.index import Expr, Int, Name, ceildiv, compare, multiplied
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.used import with_used
 from layoutc.plan.matrix.operand import Coming, Operand
 from layoutc.plan.matrix.product import DEPTHS, Product
+from layoutc.plan.matrix.results import Results, coordinates, position
 from layoutc.plan.matrix.tiling import Tiling
 from layoutc.plan.steps import (
     Assign,
@@ -21,12 +20,10 @@ from layoutc.plan.steps import (
     Registers,
     Step,
     Steps,
-    Variable,
     When,
 )
-from layoutc.plan.values import Element, Function, Literal, Operation, c_type, store
+from layoutc.plan.values import Element, Function, Literal, Operation, c_type
 from layoutc.plan.values import Variable as Held
-from layoutc.resolve.program import Equation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +53,8 @@ class Multiplication:
         self._emit_tile()
         for operand in (self.rows, self.columns):
             side = operand.factor.side
-            line = self._position(side, "row" if operand.is_rows else "column")
-            self.lowering.emit(*operand.remember(self._coordinates(side, Name(line, 0)), line))
+            line = position(self.frame, side, "row" if operand.is_rows else "column")
+            emit(*operand.remember(coordinates(self.frame, self.counts, side, Name(line, 0)), line))
             if len(side) > 1:
                 self.frame.names.release(line)
         self._emit_places()
@@ -65,7 +62,7 @@ class Multiplication:
         zero = Assign(Element(self.sums, Name("item")), Literal(0, self.product.sum.type))
         emit(Registers(self.type, self.sums, count), Loop(True, "int", "item", Int(0), Int(count), (zero,)))
         self._emit_chunks()
-        self._emit_outputs()
+        Results(self.frame, self.product, self.tiling, self.rows, self.columns, self.sums, self.counts).emit()
 
     # ---- shared memory, the block's tile
 
@@ -100,23 +97,6 @@ class Multiplication:
             if index != self.product.batch[0]:
                 here, rest = rest % self.counts[index], rest // self.counts[index]
             emit(Let("Index", frame.spelled[index], here))
-
-    def _position(self, side: Sequence[str], wanted: str) -> str:
-        """A name for a row or column: the index's own where there is one."""
-        return self.frame.spelled[side[0]] if len(side) == 1 else self.frame.names.take(wanted)
-
-    def _coordinates(self, side: Sequence[str], position: Expr) -> Steps:
-        """The indices of a row or column, the last fastest."""
-        if len(side) == 1:
-            return ()
-        out: list[Step] = []
-        rest = position
-        for index in reversed(side):
-            here = rest
-            if index != side[0]:
-                here, rest = rest % self.counts[index], rest // self.counts[index]
-            out.append(Let("Index", self.frame.spelled[index], here))
-        return tuple(reversed(out))
 
     def _emit_places(self) -> None:
         """The warp's first row and column in the tile; what a lane names of its fragments."""
@@ -199,72 +179,3 @@ class Multiplication:
             self.frame.names.release(name)
         return (Let("int", str(buffer), (chunk + 1) % tiling.buffers),
                 *((Loop(True, "int", step, Int(0), Int(steps), body),) if steps > 1 else body))
-
-    # ---- outputs
-
-    def _emit_outputs(self) -> None:
-        """Every lane's outputs, two neighbours at a time: where they lie is the accumulator's layout."""
-        names, tiling, product = self.frame.names, self.tiling, self.product
-        rows, columns = tiling.warp[0] // 8, tiling.warp[1] // 8
-        part, pair = Name(names.take("part"), 0, rows - 1), Name(names.take("pair"), 0, columns - 1)
-        item = (part // 2 * columns + pair) * 4 + part % 2 * 2
-        inside = places_in_tile(self.frame.choice.owner.places, product, self.frame.indices)
-        local = [p.over({"item": item}) for p in inside]
-        row = self._position(product.rows.side, "row")
-        first = names.take("first")
-        with self.lowering.block() as body:
-            self.lowering.emit(Let("Index", first, self.columns.first + local[1]))
-            for equation in self.frame.choice.equations:
-                self._emit_pair(equation, Name(first, 0), item)
-        coordinates = self._coordinates(product.rows.side, Name(row, 0))
-        pairs = Loop(True, "int", str(pair), Int(0), Int(columns), tuple(body))
-        guarded = When(compare("<", Name(row, 0), self.rows.outputs), with_used(coordinates, (pairs,)))
-        self.lowering.emit(Loop(True, "int", str(part), Int(0), Int(rows), (
-            Let("Index", row, self.rows.first + local[0]), guarded)))
-
-    def _emit_pair(self, equation: Equation, first: Expr, item: Expr) -> None:
-        """Two columns side by side, each where it is an output; stored at once where they surely lie so in memory."""
-        names, side = self.frame.names, self.product.columns.side
-        element = Name(names.take("element"), 0, 1)
-        at = {i: Name(self.frame.spelled[i], 0) for i in self.frame.indices}
-        output = self.frame.output(equation)
-        paired = len(side) == 1 and self.frame.signature.vectors[
-            self.frame.signature.of(self.frame.kernel, equation.output)] > 1
-        column = self._position(side, "column")
-        run = names.take(f"{self.frame.arrays[equation.output]}_pair")
-        target = Element(run, element) if paired else self._element(equation, at)
-        with self.lowering.block() as made:
-            self.lowering.made[self.product.sum] = Element(self.sums, item + element)
-            value = self.lowering.value(equation.value, {**self.frame.extents, **at})
-            self.lowering.emit(Assign(target, store(value, output.type)))
-        body = with_used(self._coordinates(side, Name(column, 0)), tuple(made))
-        exists = compare("<", Name(column, 0), self.columns.outputs)
-        both = Loop(True, "int", str(element), Int(0), Int(2), (
-            Let("Index", column, first + element), When(exists, body)))
-        if paired:
-            type = f"Pack<{c_type(output.type)}, 2>"
-            self.lowering.emit(Variable(type, run, Function(type, ())), both)
-            self.lowering.emit(*self._store(equation, column, first, run))
-        else:
-            self.lowering.emit(both)
-        for name in (str(element), run, *([column] if len(side) > 1 else [])):
-            names.release(name)
-
-    def _element(self, equation: Equation, at: Mapping[str, Expr]) -> Element:
-        place = self.frame.place_of(equation.output)
-        return Element(place.array, dot((at[i] for i in equation.indices), place.strides))
-
-    def _store(self, equation: Equation, column: str, first: Expr, run: str) -> Steps:
-        """Both of a pair, or its first alone at the end of a row."""
-        at = {i: Name(self.frame.spelled[i], 0) for i in self.frame.indices} | {self.product.columns.side[0]: first}
-        element = self._element(equation, at)
-        both = Do(Function("store", (Operation("+", Held(element.array), element.index), Held(run))))
-        whole, some = (compare("<", first + k, self.columns.outputs) for k in (1, 0))
-        return (When(whole, (both,)), When(both_of(some, compare(">=", first + 1, self.columns.outputs)),
-                                          (Assign(element, Element(run, Int(0))),)))
-
-
-def places_in_tile(places: Sequence[Expr], product: Product, indices: Sequence[str]) -> tuple[Expr, Expr]:
-    """The row and the column in the tile of a thread's item."""
-    at = dict(zip(indices, places, strict=True))
-    return at[product.rows.side[-1]], at[product.columns.side[-1]]

@@ -187,7 +187,7 @@ class Operand:
             place = start + multiply(along, strides[-1])
             if self.is_plain:
                 side = self.first + line
-                tests = [] if self._is_whole() else [compare("<", side, self.outputs)]
+                tests = [] if self.is_whole else [compare("<", side, self.outputs)]
                 axis = next((n for n, a in enumerate(self.factor.axes) if a.outer != Int(0)), 0)
                 parts: list[Text] = [place + multiply(side, strides[axis])]
             else:
@@ -198,13 +198,14 @@ class Operand:
             axis = next(n for n, a in enumerate(self.factor.axes) if coming.depth in names_in(a.inner))
             side = self.first + along
             parts = [start + multiply(line, strides[axis]) + multiply(side, strides[-1])]
-            left = None if self._is_whole() else self.outputs - side
+            left = None if self.is_whole else self.outputs - side
         at = frame.lowering.let("Index", "at", parts[0] if len(parts) == 1 else Operation("+", *parts))
         target = into * self.panel.elements + line * self.panel.length + self.permuted(line, along)
         self._move(Name(at), target, every(tests), left)
         frame.names.release(at)
 
-    def _is_whole(self) -> bool:
+    @property
+    def is_whole(self) -> bool:
         """Whether no tile has rows or columns past the last."""
         size = self.tiling.rows if self.is_rows else self.tiling.columns
         return isinstance(self.outputs, Int) and self.outputs.value % size == 0

@@ -129,6 +129,16 @@ template <class T> LC_INLINE T part_of(unsigned word, int k) {
     return item;
 }
 
+template <int lanes, class T, int N> LC_INLINE void exchange_parts(Pack<T, N>& items, LC_LINE) {
+    static_assert(N * sizeof(T) % (4 * lanes) == 0, "parts are of whole words");
+    const int part = N / lanes, own = lc::lane() % lanes;
+    const Pack<T, N> before = items;
+    for (int by = 0; by < lanes; ++by)          // every lane gives what the one so far from it asks for
+        for (int k = 0; k < part; ++k)
+            items.item[(own ^ by) * part + k] =
+                lc::shuffle(lc::SHUFFLE_XOR, 0xffffffffu, before.item[(own ^ by) * part + k], lc::lane() ^ by, line);
+}
+
 // ---- Matrices by columns
 
 namespace lc {

@@ -280,6 +280,26 @@ template <class T> DEVICE T part_of(unsigned word, int k) {
     return item;
 }
 
+// The items of each lane fall into as many parts as `lanes` lanes side by side: part k of lane l and part l of lane k
+// change places. Parts are of whole words.
+template <int lanes, class T, int N> DEVICE void exchange_parts(Pack<T, N>& items) {
+    constexpr int count = N * int(sizeof(T)) / 4, part = count / lanes;
+    unsigned words[count];
+    memcpy(words, &items, sizeof(items));
+    UNROLL
+    for (int bit = 1; bit < lanes; bit *= 2) {
+        const bool second = threadIdx.x & bit;
+        UNROLL
+        for (int k = 0; k < count; ++k) {
+            if (k / part & bit) continue;
+            unsigned &near = words[k], &far = words[k + part * bit];
+            const unsigned came = __shfl_xor_sync(0xffffffffu, second ? near : far, bit);
+            (second ? near : far) = came;
+        }
+    }
+    memcpy(&items, words, sizeof(items));
+}
+
 // Matrices of 8 x 8 elements of 16 bits in shared memory, by a whole warp. Lane l names row l % 8 of matrix l / 8, 16
 // aligned bytes, and has column l / 4 of rows l % 4 * 2 and the next of each matrix: two items, one word. Items of 8 bits
 // are loaded only, two of them an element: its first is an even lane's, its second the next lane's. Of eight or more
