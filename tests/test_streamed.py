@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from layoutc.backend.cuda import architectures, compile_ptx
-from layoutc.calling.launches import block_count
-from layoutc.compiler import default_signature, read_program
-from layoutc.module import Kernel, Module, compile
-from layoutc.plan.nodes import Target
-from layoutc.source import Source
+from layoutc.compiler import default_signature
+from layoutc.module import Kernel, compile
 from tests.fused_texts import StreamedText
 from tests.test_fuse import check, random, same_bits
 
@@ -163,57 +160,3 @@ def test_a_budget_of_shared_memory_is_kept() -> None:
     assert plan.passes[0].strategy == "streamed"
     assert plan.passes[0].threads == 32
     assert plan.passes[0].shared_bytes == 0
-
-
-VOLUME = """
-kernel heat(u: f32[D, H, W], c: f32[]) -> (v: f32[D, H, W]) {{
-    edge u = {}
-    v[i, j, k] = u[i, j, k] + c[] * (u[i-1, j, k] + u[i+1, j, k] + u[i, j-1, k] + u[i, j+1, k] + u[i, j, k-1]
-        + u[i, j, k+1] - 6*u[i, j, k])
-    step u = v
-}}
-schedule heat as one {{ tile (i: 4, j: 4, k: 32) }}
-schedule heat as shared {{ fuse 3 }}
-"""
-
-
-@pytest.mark.parametrize(("extents", "multiprocessors"), [
-    ((75, 61, 70), 2), ((33, 130, 60), 5), ((20, 9, 130), 1), ((2, 3, 1), 3), ((70, 60, 58), 132), ((33, 123, 121), 4),
-], ids=str)
-@pytest.mark.parametrize("rule", ["constant(2.5)", "wrap"])
-def test_blocks_share_the_tiles_however_many_they_are(
-    rule: str, extents: tuple[int, ...], multiprocessors: int, device: str
-) -> None:
-    """Shares begin and end inside columns, take several, or are empty; the last extents have blocks inside."""
-    program = read_program(Source("heat", VOLUME.format(rule)), {})
-    module = Module(program, Target(multiprocessors=multiprocessors))
-    one = module.heat.caller("shared").text(default_signature(module.heat.meaning))[0].passes[0]
-    named = dict(zip("DHW", extents, strict=True))
-    tiles = np.prod([n.at(named) for n in one.blocks])
-    assert block_count(one, named) == min(tiles, multiprocessors)
-    u = np.random.default_rng(0).normal(size=extents).astype(np.float32)
-    u[0, 0, 0], u[-1, -1, -1] = np.inf, -0.0
-    single = module.heat(u, 0.1, steps=3, schedule="one", device=device)
-    same_bits(module.heat(u, 0.1, steps=3, schedule="shared", device=device), single)
-
-
-def test_more_shared_memory_than_a_block_has_unasked(device: str) -> None:
-    text = """
-        kernel waves(u: f32[D, H, W], p: f32[D, H, W]) -> (v: f32[D, H, W], q: f32[D, H, W]) {
-            edge u = constant(0)
-            edge p = constant(0)
-            v[i, j, k] = u[i, j, k] + 0.1 * (p[i-1, j, k] + p[i+1, j, k] + p[i, j-1, k] + p[i, j, k+1])
-            q[i, j, k] = p[i, j, k] - 0.1 * (u[i+1, j, k] + u[i, j+1, k] + u[i, j, k-1])
-            step u = v
-            step p = q
-        }
-        schedule waves as one { tile (i: 4, j: 4, k: 32) }
-        schedule waves as two { fuse 2  threads 512 }"""
-    kernel = compile(text).waves
-    one = kernel.caller("two").text(default_signature(kernel.meaning))[0].passes[0]
-    assert one.strategy == "streamed"
-    assert one.dynamic_bytes == one.shared_bytes > Target().shared_bytes
-    u, p = np.random.default_rng(0).normal(size=(2, 11, 40, 66)).astype(np.float32)
-    for two, single in zip(kernel(u, p, steps=4, schedule="two", device=device),
-                           kernel(u, p, steps=4, schedule="one", device=device), strict=True):
-        same_bits(two, single)

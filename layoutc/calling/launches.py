@@ -73,7 +73,7 @@ def block_count(one: Pass, extents: dict[str, int]) -> int:
     count = one.sharing.at(extents)
     for n in one.blocks:
         count *= n.at(extents)
-    return min(count, one.most_blocks or count)
+    return count
 
 
 def _values_of(

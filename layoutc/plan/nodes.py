@@ -32,7 +32,6 @@ class Target:
     block_threads: int = 1024
     register_bytes: int = 255 * 4       # a thread
     constant_bytes: int = 4096 - 512    # kernel parameters that may be arrays
-    multiprocessors: int = 132          # of an H100 or H200
 
     @property
     def capability(self) -> int:
@@ -237,7 +236,6 @@ class Pass:
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
     dynamic_bytes: int = 0              # of shared memory that the launch brings
-    most_blocks: int = 0                # of the launch, which then share the tiles evenly; 0: a block takes one tile
     by_way: tuple[tuple[str, int], ...] = ()    # what goes through shared memory to or from registers, and its bytes
 
     @property

@@ -22,14 +22,13 @@ from layoutc.plan.nodes import Refusal, Signature, Target
 from layoutc.plan.reads.footprints import footprints
 from layoutc.plan.reads.fusing import Fusing, fusing_of, kinds
 from layoutc.plan.stream.cost import clocks
-from layoutc.plan.stream.shape import FORMS, Shape, asks, owner_of, shapes
+from layoutc.plan.stream.shape import FORMS, Shape, owner_of, shapes
 from layoutc.plan.stream.walk import write_stream
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel, Program, Schedule
 
 BESIDE = {2: 2, 3: 6}           # operations that a place takes beside its own, by rank, measured on an H200
 MOST_STEPS = 12                 # of a launch, that are tried where nothing is said
-WALKED = 256                    # rows, where a block walks on from tile to tile
 WAITING = 0.5                   # of the time that memory takes, what is not hidden by arithmetic
 
 
@@ -60,18 +59,15 @@ class Streamed:
         choice = Choice(work.equations, shape.tile, owner_of(shape, fusing), (), tuple(found.values()),
                         unroll=told_to(schedule))
         whole = replace(fusing, made=shape.made(fusing))
-        walked = replace(shape, tile=(WALKED, *shape.tile[1:])) if shape.dealt else shape
-        cost = clocks(work, BESIDE[len(work.indices)]) * replace(fusing, made=walked.made(fusing)).evaluations(
-            walked.tile) / (fusing.steps * prod(walked.tile))
+        cost = clocks(work, BESIDE[len(work.indices)]) * whole.evaluations(shape.tile) / (
+            fusing.steps * prod(shape.tile))
         return cls(work, choice, whole, shape, cost)
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
         frame = Frame(self.work.kernel, self.choice, self.work.signature, names.copy(), entry)
         functions = write_stream(frame, self.fusing, self.shape)
-        most = self.work.target.multiprocessors * self.shape.resident if self.shape.dealt else 0
-        dynamic = frame.shared_bytes if asks(frame.shared_bytes) else 0
-        return Made((replace(frame.record(), fusing=self.fusing, most_blocks=most, dynamic_bytes=dynamic),), functions)
+        return Made((replace(frame.record(), fusing=self.fusing),), functions)
 
 
 def usual_steps(program: Program, kernel: Kernel, signature: Signature, target: Target) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from layoutc.index import Expr, Int, Name, Select, compare
 from layoutc.plan.machine import WARP
-from layoutc.plan.steps import Assign, Barrier, Let, Loop, Rounds, Shared, SharedAt, Step
+from layoutc.plan.steps import Assign, Barrier, Let, Loop, Rounds, Shared, Step
 from layoutc.plan.stream.packs import give, take, widest
-from layoutc.plan.stream.shape import asks, shared_elements
+from layoutc.plan.stream.shape import shared_elements
 from layoutc.plan.stream.state import Stream
 from layoutc.plan.values import Element, memory_type, nothing
 from layoutc.plan.values import Variable as Held
@@ -16,13 +16,10 @@ def declare_beside(stream: Stream) -> None:
     """The block's arrays; before the first row there is nothing in them."""
     frame, at = stream.frame, stream.frame.names.take("at")
     count = shared_elements(stream.shape, stream.steps)
-    asked = asks(count * sum(stream.tensors[u].type.bytes for u in stream.shared))
     for u, array in stream.shared.items():
         type = stream.tensors[u].type
-        held = (SharedAt(memory_type(type), array, frame.shared_bytes, (count,)) if asked
-                else Shared(memory_type(type), array, (count,)))
         frame.by_way_of_shared(u, count * type.bytes)
-        frame.lowering.emit(held, Rounds(
+        frame.lowering.emit(Shared(memory_type(type), array, (count,)), Rounds(
             at, Name("thread"), Held(str(count)), stream.shape.threads,
             (Assign(Element(array, Name(at)), nothing(memory_type(type))),)))
     if stream.shared:

@@ -26,7 +26,8 @@ def load_row(stream: Stream) -> None:
     lowering, left = stream.lowering, Int(stream.steps)
     stream.shift(left)
     inner = stream.frame.indices[1:]
-    last = stream.row_behind + (stream.steps * stream.fusing.halo[0][1] - 1)
+    last = stream.frame.origin(stream.frame.indices[0]) + (
+        stream.frame.choice.tile[0] + stream.steps * stream.fusing.halo[0][1] - 1)
     row = Name(lowering.let("Index", "row_read", select(compare("<", Name(stream.row), last), Name(stream.row), last)))
     with lowering.block() as whole, stream.each_side():
         at = (row, *(_start(stream, i) for i in inner))
@@ -115,10 +116,10 @@ def make_outputs(stream: Stream) -> None:
         with lowering.block() as body, stream.each_side():
             stream.declare_places(frame.indices[1:-1], frame.indices)
             _make_outputs(stream)
-        here = [compare(">=", row, frame.origin(first)), compare("<", row, stream.row_behind)]
-        if not stream.shape.dealt:
-            here.append(compare("<", row, frame.counts[0]))
-        lowering.emit(When(every(here), tuple(body)))
+        here = every((compare(">=", row, frame.origin(first)),
+                      compare("<", row, frame.origin(first) + frame.choice.tile[0]),
+                      compare("<", row, frame.counts[0])))
+        lowering.emit(When(here, tuple(body)))
     lowering.emit(*outer)
 
 

@@ -8,7 +8,6 @@ from math import prod
 
 from layoutc.index import Name
 from layoutc.plan.machine import WARP
-from layoutc.plan.nodes import Target
 from layoutc.plan.ownership import Ownership, thread_and_item
 from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.reads.fusing import Fusing
@@ -16,9 +15,6 @@ from layoutc.plan.work import Work
 from layoutc.resolve.program import Schedule
 
 WALK = {2: 96, 3: 64}           # rows that a block makes along the walk, by rank
-SHARE = 32                      # rows of a tile, where blocks share the tiles and walk on from one to the next
-DEALT = (3,)                    # ranks in which they do
-EXACT = True                    # there a warp gives up no more columns than it must, rather than whole lanes
 AHEAD = 1                       # turns that a tensor's row is on its way longer than it must
 REGISTERS = 1 << 16             # of a multiprocessor, of 32 bits
 MOST_REGISTERS = 128            # of a thread, for the rows of all steps
@@ -55,12 +51,6 @@ class Shape:
     ready: int                      # of the window the newest row around which the next step reads such rows
     first: int                      # columns of a warp before those that it makes in the end
     outputs: int                    # columns that it makes
-    dealt: bool = False             # blocks share the tiles evenly, and walk on where the next tile follows
-
-    @property
-    def resident(self) -> int:
-        """Blocks that a multiprocessor has at a time."""
-        return max(REGISTERS // (MOST_REGISTERS * self.threads), 1)
 
     @property
     def threads(self) -> int:
@@ -105,26 +95,19 @@ class Shape:
 def shapes(work: Work, fusing: Fusing, schedule: Schedule) -> Iterator[Shape]:
     """The shapes that a block may have, the best first."""
     types = [t.type.bytes for t in work.kernel.inputs if t.name in fusing.stepped]
-    most = work.target.asked_bytes
+    most = work.target.shared_bytes
     room = most if schedule.shared_budget is None else min(schedule.shared_budget, most)
-    dealt = len(work.indices) in DEALT and schedule.tile is None
     for tile, warps, outputs in _candidates(work, fusing, schedule, max(types)):
         beside = fusing.halo[1] if len(tile) > 2 else (0, 0)
         first = -(-fusing.steps * fusing.halo[-1][0] // warps.columns) * warps.columns
         if outputs % warps.columns or first + outputs + fusing.steps * fusing.halo[-1][1] > WARP * warps.columns:
             first = fusing.steps * fusing.halo[-1][0]
-        shape = Shape(tile, warps, sum(fusing.halo[0]) + 1, AHEAD, beside, _ready(work, fusing), first, outputs,
-                      dealt)
+        shape = Shape(tile, warps, sum(fusing.halo[0]) + 1, AHEAD, beside, _ready(work, fusing), first, outputs)
         shared = shared_elements(shape, fusing.steps) * sum(types)
         if not 0 < shape.threads <= work.target.block_threads or shared > room:
             continue
         if shape.reaches and _fits(shape, fusing, max(types)):
             yield shape
-
-
-def asks(bytes: int) -> bool:
-    """Whether a launch must ask for so much shared memory."""
-    return bytes > Target().shared_bytes
 
 
 def shared_elements(shape: Shape, steps: int) -> int:
@@ -164,11 +147,10 @@ def _candidates(
         across, stacked = form.across, form.stacked
         if count is not None:
             across, stacked = (count // WARP, 1) if rank == 2 else (1, count // WARP)
-        outputs = _outputs(columns, fusing)[EXACT and rank in DEALT]
+        outputs = _outputs(columns, fusing)[0]
         made = [form.rows * stacked - lost for lost in between]
         if min([outputs, *made]) > 0:
-            walked = SHARE if rank in DEALT else WALK[rank]
-            yield (walked, *made, across * outputs), Warps(columns, form.rows, across, stacked), outputs
+            yield (WALK[rank], *made, across * outputs), Warps(columns, form.rows, across, stacked), outputs
 
 
 def _outputs(columns: int, fusing: Fusing) -> tuple[int, int]:

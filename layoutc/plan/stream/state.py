@@ -49,8 +49,6 @@ class Stream:
         self.sides = tuple(Name(names.take(f"side_{frame.spelled[i]}"), 0, shape.sides - 1) for i in indices[1:-1])
         self.lane, self.warp = names.take("lane"), names.take("warp")
         self.before, self.after = names.take("warp_before"), names.take("warp_after")
-        self.scalars: list[tuple[str, str]] = []        # (type, name) of the single numbers in registers
-        self.behind = names.take("behind") if shape.dealt else ""
         self.row, self.held, self.now = names.take("row"), names.take("held"), names.take("now")
 
     @property
@@ -82,12 +80,6 @@ class Stream:
         if index == self.frame.indices[-1]:
             return Name(self.firsts[index]) + self.column
         return Name(self.firsts[index]) + (self.sides[0] - self.shape.beside[0])
-
-    @property
-    def row_behind(self) -> Expr:
-        """The row behind the last one that the walk makes; beyond the tensor none is made anyway."""
-        return Name(self.behind) if self.shape.dealt else (
-            self.frame.origin(self.frame.indices[0]) + self.frame.choice.tile[0])
 
     def shift(self, left: Expr) -> None:
         """Every row takes the place of the one before it."""
