@@ -31,7 +31,24 @@ class ScalarParam:
     type: str       # "i32" or "i64"
 
 
-Param = ArrayParam | ConstantParam | ScalarParam
+@dataclass(frozen=True, slots=True)
+class MapParam:
+    """``CONSTANT_PARAM TensorMap name``: a tensor as the engine that copies boxes of it knows it.
+
+    A copy brings a box; or, where ``windows`` is not 0, one tap of so many windows side by side along all axes but the
+    first, which counts images, and the last, of which it brings the box.
+    """
+
+    name: str
+    type: str
+    box: tuple[int, ...]        # elements along each axis, the last fastest
+    windows: int = 0
+    low: tuple[int, ...] = ()   # per axis that windows have the first tap of the first
+    step: tuple[int, ...] = ()  # and from one window to the next
+    is_panel: bool = False      # vectors of 16 bytes change places as in PANEL_AT
+
+
+Param = ArrayParam | ConstantParam | ScalarParam | MapParam
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from layoutc.cache import cache_dir
-from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
+from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, MapParam, Param, ScalarParam
 from layoutc.lines import fold_lines
-from layoutc.plan.nodes import Argument, ConstantArgument, Pass, Plan, TensorArgument, WorkspaceArgument
+from layoutc.plan.nodes import Argument, ConstantArgument, MapArgument, Pass, Plan, TensorArgument, WorkspaceArgument
 from layoutc.plan.steps import Step, Steps
 from layoutc.resolve.types import BOOL
 from layoutc.templates_dir import templates_dir
@@ -100,6 +100,8 @@ def _param(plan: Plan, argument: Argument, name: str) -> Param:
             return ArrayParam(name, (inputs | outputs)[tensor], tensor in outputs)
         case ConstantArgument(tensor, count):
             return ConstantParam(name, inputs[tensor], count)
+        case MapArgument(tensor, made):
+            return MapParam(name, inputs[tensor], made.box, made.windows, made.low, made.step, made.is_panel)
         case WorkspaceArgument(workspace):
             return ArrayParam(name, workspace.type.name, True)
     return ScalarParam(name, "i64" if plan.signature.wide else "i32")

@@ -27,8 +27,9 @@ from layoutc.backend.machine import (
     one_launch_at_a_time,
     open_library,
 )
+from layoutc.backend.tensor_maps import RECORD, Mapped, record
 from layoutc.backend.types import numpy_dtype
-from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
+from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, MapParam, Param, ScalarParam
 from layoutc.diagnostics import Diagnostic, Label
 from layoutc.source import Source, Span
 
@@ -104,7 +105,7 @@ class CpuModule:
         name = launch.array.decode() if launch.array else None
         for param, arg in zip(entry.entry.params, args, strict=True):
             if param.name == name:
-                notes.append(_shape_note(param.name, _plain(arg)))
+                notes.append(_shape_note(param.name, _plain(arg.array if isinstance(arg, Mapped) else arg)))
         if self.run.order == "random":
             notes.append(f"threads and blocks ran in the random order of seed {self.run.seed}")
         others = (Label(other, launch.other_label.decode()),) if other else ()
@@ -174,6 +175,14 @@ class CpuEntry:
                 values = data_address(array), low, high, owner_data, ctypes.addressof(self._names[k]), 0
                 VIEW.pack_into(self._rooms[k], 0, *values)
                 return owner
+            case MapParam(name, type):
+                assert isinstance(arg, Mapped)
+                array = _typed(name, type, arg.array)
+                low, high = element_range(array.shape, array.strides, array.itemsize)
+                values = data_address(array), low, high, 0, ctypes.addressof(self._names[k]), 0
+                VIEW.pack_into(self._rooms[k], 0, *values)
+                ctypes.memmove(ctypes.addressof(self._rooms[k]) + VIEW.size, record(param, arg, array), RECORD.size)
+                return None
 
     def _owner(self, arg: object, writes: bool, count: int) -> NDArray[np.uint32] | None:
         if isinstance(arg, Guarded):
@@ -196,6 +205,8 @@ def _bytes_of(param: Param) -> int:
             return numpy_dtype(type).itemsize * count
         case ScalarParam():
             return 8
+        case MapParam():
+            return VIEW.size + RECORD.size
 
 
 def _address(function: Any) -> int:

@@ -14,14 +14,16 @@ import numpy as np
 
 from layoutc.backend.errors import BuildError, MissingToolError
 from layoutc.backend.headers import device_text
+from layoutc.backend.tensor_maps import Mapped, map_of
 from layoutc.backend.types import numpy_dtype
 from layoutc.cache import cached, key_of
-from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, Param, ScalarParam
+from layoutc.cuda_source import ArrayParam, ConstantParam, CudaSource, Entry, MapParam, Param, ScalarParam
 
 OPTIONS = ("-std=c++17", "--fmad=false")
 SPECIFIC = {"sm_90": "sm_90a"}      # architectures whose own instructions (wgmma) must be asked for
 OLDEST = 75                 # the oldest architecture that layoutc speaks of, as in sm_75
 STATIC_SHARED_LIMIT = 48 << 10
+MapSlot = tuple[int, int, MapParam, tuple[int, ...]]    # argument, array, and what its map is made by
 HOW = "install layoutc with the extra cuda12 or cuda13, whichever the driver speaks"
 
 
@@ -65,8 +67,15 @@ class CudaEntry:
 
     def ready(self, blocks: int, args: Sequence[object], slots: Sequence[tuple[int, int]]) -> ReadyLaunch:
         """The same launch for other arrays: argument ``slots[k][0]`` will be array ``slots[k][1]`` of those given."""
+        maps, plain = list[MapSlot](), list[tuple[int, int]]()
+        for place, number in slots:
+            param, arg = self.entry.params[place], args[place]
+            if isinstance(param, MapParam) and isinstance(arg, Mapped):
+                maps.append((place, number, param, arg.last))
+            else:
+                plain.append((place, number))
         return ReadyLaunch(self.kernel, (blocks, 1, 1), (self.entry.threads, 1, 1), self.entry.shared_bytes,
-                           tuple(map(_passed, self.entry.params, args)), tuple(slots))
+                           tuple(map(_passed, self.entry.params, args)), tuple(plain), tuple(maps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +88,15 @@ class ReadyLaunch:
     shared_bytes: int
     values: tuple[object, ...]
     slots: tuple[tuple[int, int], ...]
+    maps: tuple[MapSlot, ...] = ()                  # the same of arrays that go as maps
 
     def __call__(self, arrays: Sequence[object]) -> None:
         """Launch with these arrays and come back at once."""
         values = list(self.values)
         for place, number in self.slots:
             values[place] = arrays[number]
+        for place, number, param, last in self.maps:
+            values[place] = map_of(param, Mapped(arrays[number], last))
         self.kernel(self.grid, self.block, values, shared_mem=self.shared_bytes)
 
 
@@ -97,6 +109,8 @@ def _passed(param: Param, arg: Any) -> object:
             if values.dtype != numpy_dtype(type) or values.size != count:
                 raise TypeError(f"{name} holds {count} values of type {type}, not {values.size} of {values.dtype}")
             return np.frombuffer(values.tobytes(), np.dtype((np.void, values.nbytes)))[0]
+        case MapParam():
+            return map_of(param, arg)
         case ArrayParam(name, type):
             if arg.dtype != numpy_dtype(type):
                 raise TypeError(f"{name} holds {type}, not {arg.dtype}")

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from layoutc.backend.types import C_TYPES
-from layoutc.cuda_source import ArrayParam, ConstantParam, Param, ScalarParam
+from layoutc.cuda_source import ArrayParam, ConstantParam, MapParam, Param, ScalarParam
 from layoutc.templates_dir import templates_dir
 
 INCLUDE = '#include "layoutc.cuh"'
@@ -39,3 +39,5 @@ def parameter_type(param: Param) -> str:
             return f"Constant<{C_TYPES[type]}, {count}>"
         case ScalarParam(_, type):
             return C_TYPES[type]
+        case MapParam():
+            return "TensorMap"

@@ -11,6 +11,7 @@ import numpy as np
 from layoutc.backend.guarded import distinct
 from layoutc.backend.types import numpy_dtype
 from layoutc.diagnostics import Diagnostic, LayoutcError
+from layoutc.plan.machine import BOX_AXES
 from layoutc.plan.nodes import Signature
 from layoutc.resolve.program import Kernel, Tensor
 from layoutc.resolve.types import I64, Type
@@ -188,6 +189,7 @@ def signature_of(kernel: Kernel, arrays: Sequence[Array], far: bool = False) -> 
         wide=far or any(is_wide(a) for a in arrays),
         unit=tuple(_is_unit(a) for a in arrays),
         vectors=tuple(_vector(a) for a, _ in zip(arrays, tensors, strict=True)),
+        boxes=tuple(_has_boxes(a) for a, _ in zip(arrays, tensors, strict=True)),
     )
 
 
@@ -212,6 +214,13 @@ def _vector(array: Array) -> int:
     while elements > 1 and any(place % (elements * size) for place in places):
         elements //= 2
     return elements
+
+
+def _has_boxes(array: Array) -> bool:
+    """Whether the engine that copies boxes knows such an array: whole vectors, no line runs backwards or repeats."""
+    outer = zip(array.strides[:-1], array.shape[:-1], strict=True)
+    return (2 <= array.ndim <= BOX_AXES and _vector(array) * int(array.itemsize) >= WIDEST_ACCESS
+            and all(stride > 0 for stride, extent in outer if extent > 1))
 
 
 def strides_in_elements(array: Array) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from layoutc.backend import Guarded
 from layoutc.backend.cuda import ReadyLaunch
+from layoutc.backend.tensor_maps import Mapped
 from layoutc.calling.arguments import Array, refuse, strides_in_elements
 from layoutc.calling.repeated import Ready
 from layoutc.calling.stepping import plain
@@ -16,6 +17,7 @@ from layoutc.calling.workspaces import Rooms, needs_of, poisoned
 from layoutc.plan.nodes import (
     ConstantArgument,
     ExtentArgument,
+    MapArgument,
     Pass,
     StrideArgument,
     TensorArgument,
@@ -59,13 +61,13 @@ def _with(
     if repeated is None or any(isinstance(a, ConstantArgument) for a in one.arguments):
         return None
     slots = [(place, names.index(_handed(a))) for place, a in enumerate(one.arguments)
-             if isinstance(a, TensorArgument | WorkspaceArgument)]
+             if isinstance(a, TensorArgument | WorkspaceArgument | MapArgument)]
     return [*repeated, module.entries[one.entry].ready(blocks, values, slots)]
 
 
-def _handed(argument: TensorArgument | WorkspaceArgument) -> str:
+def _handed(argument: TensorArgument | WorkspaceArgument | MapArgument) -> str:
     """The name under which an array is handed over."""
-    return argument.tensor if isinstance(argument, TensorArgument) else f"{WORKSPACE}{argument.workspace.name}"
+    return f"{WORKSPACE}{argument.workspace.name}" if isinstance(argument, WorkspaceArgument) else argument.tensor
 
 
 def block_count(one: Pass, extents: dict[str, int]) -> int:
@@ -85,6 +87,8 @@ def _values_of(
         match argument:
             case TensorArgument() | WorkspaceArgument():
                 out.append(handed[_handed(argument)])
+            case MapArgument(_, made):
+                out.append(Mapped(handed[_handed(argument)], made.last(extents)))
             case ConstantArgument(name):
                 array = given[name]
                 out.append(array if isinstance(array, np.ndarray) else array.get())

@@ -6,3 +6,5 @@ WARP = 32                   # threads that go together
 ACCESS_BYTES = 16           # that one access of a thread moves at most
 SECTOR = 32                 # bytes that memory moves at least
 ASYNCHRONOUS = (4, 8, 16)   # bytes that one copy in the background moves
+BOX_AXES = 5                # of a tensor of which boxes are copied, at most
+BOX_SIDE = 256              # elements of a box along an axis, at most

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,11 @@ class Target:
         return max(known[-1] * 1024 if known else 0, self.shared_bytes)
 
     @property
+    def has_boxes(self) -> bool:
+        """Whether an engine copies boxes of tensors to shared memory: from compute capability 9.0 on."""
+        return self.capability >= WARPGROUPS_AT
+
+    @property
     def has_tensor_cores(self) -> bool:
         """Whether it has the matrix instructions of compute capability 8.0."""
         return self.has_asynchronous_copies
@@ -67,6 +72,7 @@ class Signature:
     wide: bool                      # indices need 64 bits
     unit: tuple[bool, ...]          # the last axis is contiguous
     vectors: tuple[int, ...]        # elements of one access that alignment and strides allow
+    boxes: tuple[bool, ...] = ()    # the engine that copies boxes knows such arrays; (): it knows none
 
     def of(self, kernel: Kernel, tensor: str) -> int:
         """The position of a tensor in this signature."""
@@ -128,7 +134,33 @@ class WorkspaceArgument:
         return self.workspace.name
 
 
-Argument = TensorArgument | ConstantArgument | ExtentArgument | StrideArgument | WorkspaceArgument
+@dataclass(frozen=True, slots=True)
+class TensorMap:
+    """What one copy of the engine that copies boxes brings of a tensor; the kinds are those of ``MapParam``."""
+
+    box: tuple[int, ...]                # elements along each axis
+    windows: int = 0                    # 0: a box; else so many windows side by side, of each one tap
+    low: tuple[int, ...] = ()           # per axis that windows have the first tap of the first
+    step: tuple[int, ...] = ()          # and from one window to the next
+    counts: tuple[Expr, ...] = ()       # of them how many, over the spec's extent names
+    is_panel: bool = False              # it lies in the order of panels
+
+    def last(self, extents: Mapping[str, int]) -> tuple[int, ...]:
+        """Per axis that windows have the first tap of the last, for these extents."""
+        return tuple(low + step * (n.at(dict(extents)) - 1)
+                     for low, step, n in zip(self.low, self.step, self.counts, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class MapArgument:
+    """A tensor as the engine that copies boxes of it knows it."""
+
+    tensor: str
+    map: TensorMap
+
+
+Argument = (TensorArgument | ConstantArgument | ExtentArgument | StrideArgument | WorkspaceArgument
+            | MapArgument)
 
 
 @dataclass(frozen=True, slots=True)

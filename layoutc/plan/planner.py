@@ -10,6 +10,7 @@ from layoutc.plan.aliases import without_aliases
 from layoutc.plan.head import head
 from layoutc.plan.known import without_known
 from layoutc.plan.lowering.lower import MOST_EVALUATIONS, EvaluationsError
+from layoutc.plan.machine import BOX_AXES
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Plan, Signature, Target
 from layoutc.plan.numbered import numbered_anew
@@ -113,4 +114,5 @@ def _check_lengths(program: Program, kernel: Kernel) -> None:
 def default_signature(kernel: Kernel) -> Signature:
     """Contiguous, aligned tensors of less than 2**31 bytes."""
     tensors = (*kernel.inputs, *kernel.outputs)
-    return Signature(False, (True,) * len(tensors), tuple(16 // t.type.bytes for t in tensors))
+    return Signature(False, (True,) * len(tensors), tuple(16 // t.type.bytes for t in tensors),
+                     tuple(2 <= len(t.extents) <= BOX_AXES for t in tensors))

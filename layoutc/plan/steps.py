@@ -89,6 +89,14 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class Barriers:
+    """Barriers in shared memory at which threads and bytes of copies arrive."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class WarpBarrier:
     """The lanes of a warp meet; shared memory is as they wrote it."""
 
@@ -279,8 +287,8 @@ class File:
 
 
 Step = (
-    Let | Variable | Registers | Shared | SharedAt | PanelAt | Table | Assign | Do | Barrier | WarpBarrier | Loop
-    | Turns | Routine | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
+    Let | Variable | Registers | Shared | SharedAt | PanelAt | Barriers | Table | Assign | Do | Barrier | WarpBarrier
+    | Loop | Turns | Routine | Rounds | Strided | Halving | Tiles | When | Either | Network | Note | Blank
     | DeviceFunction | Inlined | Function | Header | File
 )
 Steps = tuple[Step, ...]

@@ -15,11 +15,13 @@ from layoutc.plan.nodes import (
     Argument,
     ConstantArgument,
     ExtentArgument,
+    MapArgument,
     Pass,
     Signature,
     Storage,
     StrideArgument,
     TensorArgument,
+    TensorMap,
 )
 from layoutc.plan.ownership import Ownership
 from layoutc.plan.reads.chunks import Chunk, origins_of
@@ -45,6 +47,7 @@ class Choice:
     accesses: tuple[DealtAccess, ...] = ()          # loads and stores that have layouts of their own
     chunks: tuple[Chunk, ...] = ()                  # reduction indices that are walked in chunks
     asynchronous: bool = False                      # the target copies to shared memory in the background
+    maps: Mapping[str, TensorMap] = field(default_factory=dict)     # tensors that come as boxes alone
 
     @property
     def chunked(self) -> tuple[str, ...]:
@@ -138,6 +141,11 @@ class Frame:
                 type = f"CONSTANT_PARAM Constant<{memory_type(t.type)}, {count}>"
                 self._arguments.append((ConstantArgument(t.name, count), type, array))
                 places[t.name] = InConstant(array, t.type, held.extents)
+                continue
+            if t.name in self.choice.maps:
+                made = MapArgument(t.name, self.choice.maps[t.name])
+                self._arguments.append((made, "CONSTANT_PARAM TensorMap", array))
+                places[t.name] = InGlobal(array, t.type, (Int(0),) * len(t.extents), self._over(t.extents), t.edges)
                 continue
             type = f"Out<{c_type(t.type)}>" if t in self.kernel.outputs else f"In<{memory_type(t.type)}>"
             self._arguments.append((TensorArgument(t.name), type, array))

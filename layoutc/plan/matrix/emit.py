@@ -51,18 +51,23 @@ class Multiplication:
         self._declare_shared()
         emit(Let("int", "thread", Name("threadIdx.x")))
         self._emit_tile()
-        for operand in (self.rows, self.columns):
-            side = operand.factor.side
-            line = position(self.frame, side, "row" if operand.is_rows else "column")
-            emit(*operand.remember(coordinates(self.frame, self.counts, side, Name(line, 0)), line))
-            if len(side) > 1:
-                self.frame.names.release(line)
+        self._emit_lines()
         self._emit_places()
         count = self.tiling.rows * self.tiling.columns // self.tiling.threads
         zero = Assign(Element(self.sums, Name("item")), Literal(0, self.product.sum.type))
         emit(Registers(self.type, self.sums, count), Loop(True, "int", "item", Int(0), Int(count), (zero,)))
         self._emit_chunks()
         Results(self.frame, self.product, self.tiling, self.rows, self.columns, self.sums, self.counts).emit()
+
+    def _emit_lines(self) -> None:
+        """What a thread keeps of the lines that it copies."""
+        emit = self.lowering.emit
+        for operand in (self.rows, self.columns):
+            side = operand.factor.side
+            line = position(self.frame, side, "row" if operand.is_rows else "column")
+            emit(*operand.remember(coordinates(self.frame, self.counts, side, Name(line, 0)), line))
+            if len(side) > 1:
+                self.frame.names.release(line)
 
     # ---- shared memory, the block's tile
 
@@ -138,12 +143,7 @@ class Multiplication:
 
     def _begin(self, chunk: Expr, counts: Mapping[str, Expr]) -> Steps:
         """Which values the sum's indices have, and the copies."""
-        frame, found, rest = self.frame, list[Step](), chunk
-        for c in reversed(frame.choice.chunks):
-            here = rest
-            if c is not frame.choice.chunks[0]:
-                here, rest = rest % counts[c.index], rest // counts[c.index]
-            found.append(Let("Index", frame.spelled[c.index], here * c.size + c.first(frame.extents)))
+        frame = self.frame
         depth = next(c for c in frame.choice.chunks if c.index == self.product.depth.index)
         left = depth.last(frame.extents) - Name(frame.spelled[depth.index], 0)
         into = Name(frame.names.take("into"), 0, self.tiling.buffers - 1)
@@ -151,7 +151,17 @@ class Multiplication:
         for operand in (self.rows, self.columns):
             steps += operand.begin(Coming(depth.index, left, depth.whole, operand.outputs), into)
         frame.names.release(str(into))
-        return with_used(tuple(reversed(found)), tuple(steps))
+        return with_used(self._indices_of(chunk, counts), tuple(steps))
+
+    def _indices_of(self, chunk: Expr, counts: Mapping[str, Expr]) -> Steps:
+        """Which values the sum's indices have in a chunk."""
+        frame, found, rest = self.frame, list[Step](), chunk
+        for c in reversed(frame.choice.chunks):
+            here = rest
+            if c is not frame.choice.chunks[0]:
+                here, rest = rest % counts[c.index], rest // counts[c.index]
+            found.append(Let("Index", frame.spelled[c.index], here * c.size + c.first(frame.extents)))
+        return tuple(reversed(found))
 
     def _multiply(self, chunk: Expr) -> Steps:
         """The products of the oldest chunk that waits: fragments of the columns first, then row after row."""

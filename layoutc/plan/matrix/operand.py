@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from layoutc.index import TRUE, Expr, Int, Name, Select, compare, dot, every, multiply, names_in, not_negative
@@ -84,8 +84,16 @@ class Operand:
 
     # ---- what each line has to itself
 
+    def over(self, e: Expr, at: Mapping[str, Expr]) -> Expr:
+        """A subscript of the kernel's in the text's names, some indices standing at a place."""
+        return e.over({**self._texts(), **at})
+
     def _over(self, e: Expr) -> Expr:
         """A subscript of the kernel's in the text's names."""
+        return e.over(self._texts())
+
+    def _texts(self) -> dict[str, Expr]:
+        """Of every index and extent what it is in the text."""
         frame = self.frame
         texts: dict[str, Expr] = dict(frame.extents)
         for index, n in zip(frame.indices, frame.counts, strict=True):
@@ -94,7 +102,7 @@ class Operand:
             low, high = c.first(frame.extents), c.last(frame.extents)
             texts[c.index] = Name(frame.spelled[c.index], low.interval[0],
                                   high.value - 1 if isinstance(high, Int) else None)
-        return e.over(texts)
+        return texts
 
     def folding(self) -> list[int]:
         """Axes on which an edge rule may answer."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from layoutc.index import Expr, Int, Name, compare
@@ -10,7 +9,7 @@ from layoutc.layout import Layout
 from layoutc.plan.matrix.emit import Multiplication
 from layoutc.plan.matrix.product import Factor, Product
 from layoutc.plan.matrix.tiling import LINE_BYTES, REGISTERS, Tiling, shared_bytes
-from layoutc.plan.steps import Barrier, Do, Let, Loop, Routine, When
+from layoutc.plan.steps import Barrier, Do, Let, Loop, Routine, Steps, When
 from layoutc.plan.values import Function, Operation, Text, Variable
 from layoutc.resolve.types import Type
 
@@ -26,6 +25,7 @@ LEAST_BUFFERS, MOST_BUFFERS = 3, 4
 # One H200 by its data sheet and by measurements of its second cache
 MULTIPROCESSORS = 132
 MULTIPLIED = 4096           # bytes of a chunk's line times outputs, a multiprocessor and clock
+HELD_UP = 1 / 160           # clocks of a multiprocessor's tensor cores for a byte that threads copy themselves
 BROUGHT = 32                # bytes from the second cache, the same
 
 
@@ -79,10 +79,14 @@ def _tiling(groups: int, columns: int, type: Type, buffers: int) -> Tiling:
     return Tiling(groups * GROUP_ROWS, columns, (4 * groups, 1), LINE_BYTES // type.bytes, buffers, True)
 
 
-def clocks(tiling: Tiling, outputs: Outputs) -> float:
-    """Of chunks of all blocks: what tensor cores or the second cache take, in whole blocks a multiprocessor."""
+def clocks(tiling: Tiling, outputs: Outputs, boxes: bool = False) -> float:
+    """Of chunks of all blocks: what tensor cores or the second cache take, in whole blocks a multiprocessor.
+
+    ``boxes``: no thread is held up by copies of its own.
+    """
     bytes = (tiling.rows + tiling.columns) * LINE_BYTES
     one = max(tiling.rows * tiling.columns * LINE_BYTES / MULTIPLIED, bytes / BROUGHT)
+    one += 0 if boxes else bytes * HELD_UP
     blocks = -(-outputs.rows // tiling.rows) * -(-outputs.columns // tiling.columns) * outputs.batch
     return one * (-(-blocks // MULTIPROCESSORS) if outputs.known else blocks / MULTIPROCESSORS)
 
@@ -115,7 +119,8 @@ class GroupMultiplication(Multiplication):
         counts, chunks = self._count_chunks()
         ahead = self.tiling.buffers - 2
         begin, chunk = take("begin"), Name(take("chunk"), 0)
-        self._emit_routine(begin, chunk, counts, chunks)
+        self._emit_routine(begin, chunk, (When(compare("<", chunk, chunks), self._begin(chunk, counts)),
+                                          Do(Function("copy_async_commit", ()))))
         emit(Loop(True, "int", str(chunk), Int(0), Int(ahead), (Do(Function(begin, (chunk,))),)))
         sums = self.tiling.columns // 2
         emit(Loop(False, "Index", str(chunk), Int(0), chunks, (
@@ -127,11 +132,8 @@ class GroupMultiplication(Multiplication):
             Do(Function("wgmma_wait<1>", ())))))
         emit(Do(Function(f"wgmma_end<{sums}>", (Variable(self.sums),))))
 
-    def _emit_routine(self, begin: str, chunk: Name, counts: Mapping[str, Expr], chunks: Expr) -> None:
-        with self.lowering.block() as body:
-            self.lowering.emit(When(compare("<", chunk, chunks), self._begin(chunk, counts)),
-                               Do(Function("copy_async_commit", ())))
-        self.lowering.emit(Routine("Index", begin, str(chunk), tuple(body)))
+    def _emit_routine(self, begin: str, chunk: Name, body: Steps) -> None:
+        self.lowering.emit(Routine("Index", begin, str(chunk), body))
 
     def _products(self, chunk: Expr, sums: int) -> tuple[Let | Do | Loop, ...]:
         """Of one chunk, a group of their own."""

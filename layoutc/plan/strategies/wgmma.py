@@ -14,6 +14,8 @@ from layoutc.index import Int
 from layoutc.plan.head import plain
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.matrix.blocks import choice_of, cost
+from layoutc.plan.matrix.boxed import BoxMultiplication
+from layoutc.plan.matrix.maps import Coming, boxes_of
 from layoutc.plan.matrix.operand import vector_of
 from layoutc.plan.matrix.product import DEPTHS, LEAST_SIDE, NoProductError, Product, product_of
 from layoutc.plan.matrix.tiling import VECTOR_BYTES, Tiling, shared_bytes
@@ -26,6 +28,7 @@ from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule
 
+BARRIER_BYTES = 1024        # of shared memory, which they take as panels begin at multiples of so many
 MANY = 3 << 14              # outputs along a side that the call decides: whole tiles of every size
 
 
@@ -36,6 +39,7 @@ class Wgmma:
     work: Work
     product: Product
     tiling: Tiling
+    coming: tuple[Coming, Coming] | str     # what copies of boxes are told; or why the threads themselves copy
     cost: float
 
     @classmethod
@@ -48,19 +52,25 @@ class Wgmma:
         try:
             product = _product(work, told)
             outputs = _outputs(work, product)
-            tiling = _tiling(work, product, told, outputs)
+            tiling, coming = _ways(work, product, told, outputs)
         except NoProductError as error:
             return Refusal("wgmma", str(error))
         taken = (GROUP_ROWS, tiling.columns)
-        return cls(work, product, tiling, cost(
-            work, product, tiling, (outputs.rows, outputs.columns), taken, tiling.buffers - 2))
+        ahead = tiling.buffers - (2 if isinstance(coming, str) else 1)
+        return cls(work, product, tiling, coming, cost(
+            work, product, tiling, (outputs.rows, outputs.columns), taken, ahead))
 
     def plan(self, names: Names, entry: str) -> Made:
         """The pass under its name in the text."""
         work, product, tiling = self.work, self.product, self.tiling
         owner = by_layout((tiling.rows, tiling.columns), sums_of(tiling))
-        frame = Frame(work.kernel, choice_of(work, product, tiling, owner), work.signature, names.copy(), entry)
-        multiplication = GroupMultiplication(frame, product, tiling)
+        choice = choice_of(work, product, tiling, owner)
+        if not isinstance(self.coming, str):
+            sides = zip((product.rows, product.columns), self.coming, strict=True)
+            choice = replace(choice, maps={factor.tensor.name: coming.map for factor, coming in sides})
+        frame = Frame(work.kernel, choice, work.signature, names.copy(), entry)
+        multiplication = GroupMultiplication(frame, product, tiling) if isinstance(self.coming, str) else (
+            BoxMultiplication(frame, product, tiling, self.coming))
         with frame.lowering.block() as body:
             multiplication.emit()
         frame.shared_bytes = multiplication.shared_bytes
@@ -73,9 +83,10 @@ class Wgmma:
         """Who multiplies what, and the layout by which it is stored."""
         tiling, sum = self.tiling, "f32" if self.product.sum.type.is_float else "i32"
         type, groups = self.product.rows.type, tiling.rows // GROUP_ROWS
+        ahead = tiling.buffers - (2 if isinstance(self.coming, str) else 1)
         lines = [f"{groups} warpgroup{'s' if groups > 1 else ''}, each {GROUP_ROWS} x {tiling.columns} by wgmma "
-                 f"m{GROUP_ROWS}n{tiling.columns}k{DEPTHS[type]}, {type.name} into {sum}; {tiling.buffers - 2} of "
-                 f"{tiling.buffers} chunks on their way"]
+                 f"m{GROUP_ROWS}n{tiling.columns}k{DEPTHS[type]}, {type.name} into {sum}; {ahead} of {tiling.buffers} "
+                 f"chunks on their way, {_brought(self.coming)}"]
         for operand in (made.rows, made.columns):
             side = operand.factor.side
             order = f" (of {', '.join(map(plain, side))} the last fastest)" if len(side) > 1 else ""
@@ -101,18 +112,38 @@ def _product(work: Work, told: Schedule) -> Product:
     return product
 
 
-def _tiling(work: Work, product: Product, told: Schedule, outputs: Outputs) -> Tiling:
-    """The fastest tile by the target's model among those that the schedule leaves. Raises NoProductError."""
-    said, type = dict(told.tile or ()), product.rows.type
+def _brought(coming: tuple[Coming, Coming] | str) -> str:
+    return "copied by the threads" if isinstance(coming, str) else "copied as boxes by one thread's order"
+
+
+def _ways(
+    work: Work, product: Product, told: Schedule, outputs: Outputs
+) -> tuple[Tiling, tuple[Coming, Coming] | str]:
+    """The fastest tile by the target's model, and how its chunks come. Raises NoProductError."""
     room = work.target.asked_bytes if told.shared_budget is None else told.shared_budget
+    boxed = _tiling(work, product, told, outputs, room - BARRIER_BYTES, boxes=True)
+    coming = "no tile leaves room for barriers" if boxed is None else boxes_of(work, product, boxed)
+    if boxed is not None and not isinstance(coming, str):
+        return boxed, coming
+    copied = _tiling(work, product, told, outputs, room, boxes=False)
+    if copied is None:
+        raise NoProductError("no tile of warpgroups is as the schedule says")
+    return copied, coming
+
+
+def _tiling(
+    work: Work, product: Product, told: Schedule, outputs: Outputs, room: int, *, boxes: bool
+) -> Tiling | None:
+    """The fastest tile among those that the schedule leaves."""
+    said, type = dict(told.tile or ()), product.rows.type
     threads = told.threads.count if told.threads is not None else None
     names = (product.rows.side[-1], product.columns.side[-1], product.depth.index)
     left = [t for t in tiles(product, room, work.signature.wide)
             if all(said.get(i, size) == size for i, size in zip(names, (t.rows, t.columns, t.depth), strict=True))
             and threads in (None, t.threads) and shared_bytes(t, type) <= room]
     if not left or any(size > 1 for i, size in said.items() if i not in names):
-        raise NoProductError("no tile of warpgroups is as the schedule says")
-    return min(left, key=lambda t: (clocks(t, outputs), t.rows * t.columns))
+        return None
+    return min(left, key=lambda t: (clocks(t, outputs, boxes), t.rows * t.columns))
 
 
 def _outputs(work: Work, product: Product) -> Outputs:

@@ -20,6 +20,7 @@
 #include "elements.h"
 #include "warp.h"
 #include "warpgroup.h"
+#include "boxes.h"
 #ifdef LC_UNDEFINED
 #include "undefined.h"
 #endif

@@ -38,6 +38,7 @@ struct Cell {
 const u32 PENDING = 0x80000000u;        // an asynchronous copy to the granule is on its way
 const u32 SHOWN = 0x80000000u;          // written by a copy that wgmma sees
 const u16 COLLIDING = 0x8000;           // written by store_any, which may meet another store_any
+const u16 ENGINE = 0x4000;              // writer: copied as a box; the other bits name the barrier, write_time its phase
 const u16 SEVERAL = 0xffff;             // read by more than one warp
 
 // A declaration SHARED, SHARED_AT or PANEL_AT.
@@ -61,6 +62,38 @@ struct PanelProduct {
     Region* panel[2];           // of the rows, of the columns
     i64 at[2];                  // of the first line's bytes in it
     void (*multiply)(void** sums, const u8* rows, const u8* columns, u32 count, u32 warp);    // those of 32 lanes
+};
+
+// A declaration BARRIERS.
+struct BarrierSet {
+    u32 count, first;           // first: of its barriers among the block's
+    const char* name;
+    int line;
+    u64 block;                  // in which its barriers have a place among the block's
+};
+
+// A tensor as the engine that copies boxes of it knows it; its twin is in layoutc/backend/tensor_maps.py.
+const u32 MOST_AXES = 5;
+struct TensorMap {
+    ArrayView view;
+    i64 extents[MOST_AXES], strides[MOST_AXES];     // strides in elements; axes as the tensor has them, the last of 1
+    u32 rank, element_bytes;
+    u32 box[MOST_AXES];         // what a copy brings along each axis
+    u32 windows;                // 0: a copy brings a box. Else so many windows side by side, of each one tap
+    int low[MOST_AXES], last[MOST_AXES], step[MOST_AXES];   // first taps of windows, along each axis that windows have
+    u32 is_panel;               // the copy lies in a panel's order
+};
+
+// What a thread asks the engine for.
+struct BoxCopy {
+    BarrierSet* set;
+    i64 index;                  // of the barrier
+    const TensorMap* from;
+    u32 count;                  // of the numbers
+    i64 numbers[2 * MOST_AXES];
+    Region* to;                 // or null: `data` of an unchecked kernel
+    i64 at;                     // in bytes
+    u8* data;
 };
 
 // What the lanes of a warp do together.
@@ -89,6 +122,10 @@ struct State {
     void (*copy_commit)();
     void (*copy_wait)(int groups);
     void (*copy_show)();
+    void (*barrier_begin)(BarrierSet*, i64 index, int arrivals, int line);
+    void (*barrier_arrive)(BarrierSet*, i64 index, int bytes, int line);
+    void (*barrier_wait)(BarrierSet*, i64 index, int parity, int line);
+    void (*copy_box)(BoxCopy*, int line);
     void (*wgmma)(PanelProduct*, int line);
     void (*wgmma_begin)(int line);
     void (*wgmma_commit)(int line);

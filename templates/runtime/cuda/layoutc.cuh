@@ -223,6 +223,108 @@ template <int groups> DEVICE void copy_async_wait() {
 // Where several threads may store to one element between two barriers, and any of the values may stay.
 template <class T> DEVICE void store_any(T* to, lc::Same<T> value) { *to = value; }
 
+// ---- Boxes --------------------------------------------------------------------------------------------------
+
+// Barriers in shared memory at which threads arrive, and bytes of copies. A phase is over when as many threads have
+// arrived as were said and all bytes that they told of are there; phases are told apart by their parity, from 0 on.
+struct Barrier {
+    unsigned long long state;
+};
+#define BARRIERS(name, count) __shared__ Barrier name[count]
+
+// A tensor as the engine that copies boxes of it knows it; made by the host, passed by value.
+struct alignas(64) TensorMap {
+    unsigned long long words[16];
+};
+
+namespace lc {
+DEVICE unsigned shared_at(const void* place) { return static_cast<unsigned>(__cvta_generic_to_shared(place)); }
+}  // namespace lc
+
+// Before a barrier is used: one thread says how many arrive in a phase, then the block meets.
+DEVICE void barrier_begin(Barrier* barrier, int arrivals) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(lc::shared_at(barrier)), "r"(arrivals) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#else
+    __trap();
+#endif
+}
+DEVICE void barrier_arrive(Barrier* barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(lc::shared_at(barrier)) : "memory");
+#endif
+}
+// Arrives, and tells of bytes that copies will bring in this phase.
+DEVICE void barrier_expect(Barrier* barrier, int bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(lc::shared_at(barrier)), "r"(bytes)
+                 : "memory");
+#endif
+}
+// Until the phase of this parity is over: at once where the phase now is of the other one.
+DEVICE void barrier_wait(Barrier* barrier, int parity) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n.reg .pred over;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n@!over bra again;\n}"
+        ::"r"(lc::shared_at(barrier)), "r"(parity) : "memory");
+#endif
+}
+
+// Brings the box of a tensor that begins at these subscripts; elements outside the tensor are 0.
+template <class T, class... At> DEVICE void copy_box(T* to, const TensorMap& from, Barrier* barrier, At... subscripts) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int rank = sizeof...(At);
+    static_assert(2 <= rank && rank <= 5, "a box has two to five axes");
+    const int at[] = {int(subscripts)...};
+    const unsigned place = lc::shared_at(to), full = lc::shared_at(barrier);
+    if constexpr (rank == 2) {
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4}], [%2];"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[1]), "r"(at[0]) : "memory");
+    } else if constexpr (rank == 3) {
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5}], [%2];"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[2]), "r"(at[1]), "r"(at[0]) : "memory");
+    } else if constexpr (rank == 4) {
+        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5, %6}], [%2];"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0]) : "memory");
+    } else {
+        asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+                     : "memory");
+    }
+#endif
+}
+// Brings what stands at one tap of windows side by side, line after line and image after image: `numbers` are the
+// subscripts of the first window's first tap, then along each axis of a window how far from it the tap is.
+template <class T, class... At> DEVICE void copy_taps(T* to, const TensorMap& from, Barrier* barrier, At... numbers) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int axes = (int(sizeof...(At)) - 2) / 2;       // of a window
+    static_assert(1 <= axes && axes <= 3 && sizeof...(At) == 2 + 2 * axes, "a window has one to three axes");
+    const int at[] = {int(numbers)...};
+    const unsigned place = lc::shared_at(to), full = lc::shared_at(barrier);
+    const auto by = [&](int axis) { return static_cast<unsigned short>(at[axes + 2 + axis]); };
+    if constexpr (axes == 1) {
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5}], [%2], {%6};"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[2]), "r"(at[1]), "r"(at[0]), "h"(by(0)) : "memory");
+    } else if constexpr (axes == 2) {
+        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0]),
+                       "h"(by(1)), "h"(by(0)) : "memory");
+    } else {
+        asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};"
+                     ::"r"(place), "l"(&from), "r"(full), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0]),
+                       "h"(by(2)), "h"(by(1)), "h"(by(0)) : "memory");
+    }
+#endif
+}
+
 // ---- Warps --------------------------------------------------------------------------------------------------
 
 // The value that lane `source` of each `width` lanes holds; of any type of 1, 2, 4 or 8 bytes.
@@ -446,7 +548,7 @@ namespace lc {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // PTX's matrix descriptor: lines of 128 bytes, groups of eight 1024 bytes apart, vectors swizzled among 128 bytes.
 DEVICE unsigned long long matrix_at(const void* panel) {
-    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(panel));
+    const unsigned at = shared_at(panel);
     return (at & 0x3ffff) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 template <int N, class A, class B, class S> DEVICE void wgmma(S* sums, unsigned long long a, unsigned long long b);

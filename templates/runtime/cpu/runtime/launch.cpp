@@ -50,6 +50,10 @@ void fill_table() {
     now.copy_commit = copy_commit;
     now.copy_wait = copy_wait;
     now.copy_show = copy_show;
+    now.barrier_begin = barrier_begin;
+    now.barrier_arrive = barrier_arrive;
+    now.barrier_wait = barrier_wait;
+    now.copy_box = copy_box;
     now.wgmma = wgmma;
     now.wgmma_begin = wgmma_begin;
     now.wgmma_commit = wgmma_commit;

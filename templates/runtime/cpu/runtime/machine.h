@@ -26,13 +26,14 @@ extern Fiber nobody;                                    // stands for one that i
 
 // ---- scheduler.cpp: who runs
 
-enum Doing { FRESH, READY, AT_BARRIER, AT_WARP, DONE };
+enum Doing { FRESH, READY, AT_BARRIER, AT_WARP, AT_PHASE, DONE };
 struct Thread {
     Fiber fiber;
     Dim index;
     u32 last_line;              // of a checked access, when it last stopped
     int line;                   // where it waits
     u32 mask;                   // of the warp operation that it waits at
+    u32 barrier;                // whose phase it waits for, among the block's
     Doing doing;
 };
 extern Thread threads[MAX_THREADS];
@@ -79,6 +80,20 @@ void begin_copies(u32 thread);
 void check_no_copy_left();
 u8* dynamic_memory();
 
+void check_written(Region*, const Cell&, bool write, int line);
+void check_read(Region*, const Cell&, int line);
+
+// ---- boxes.cpp: barriers at which bytes arrive too, and copies of boxes, on their way until somebody waits for them
+
+void begin_barriers();                                  // at the start of a block
+void barrier_begin(BarrierSet*, i64 index, int arrivals, int line);
+void barrier_arrive(BarrierSet*, i64 index, int bytes, int line);
+void barrier_wait(BarrierSet*, i64 index, int parity, int line);
+void copy_box(BoxCopy*, int line);
+void check_brought(const Region*, const Cell&, bool write, int line);     // that the thread has waited for the copy
+void report_phase(u32 thread) __attribute__((noreturn)); // nobody can run, and this thread waits for a phase
+void check_no_box_left();
+
 // ---- warpgroups.cpp: products of panels, on their way until they are waited for
 
 void begin_warpgroups();                                // at the start of a block
@@ -86,6 +101,7 @@ void wgmma(PanelProduct*, int line);
 void wgmma_begin(int line);
 void wgmma_commit(int line);
 void wgmma_wait(int groups, int line);
+void check_no_product_reads(const Region*, i64 at, i64 bytes, int line);
 void check_no_product_left();
 
 // ---- faults.cpp: what went wrong, said once

@@ -79,6 +79,8 @@ void open_barrier() {
 
 // Nobody can run, and not because all wait at the barrier.
 void report_stuck() {
+    const u32 waiting = first_that(AT_PHASE);
+    if (waiting < thread_count) report_phase(waiting);
     const u32 i = first_that(AT_WARP);
     if (i == thread_count) report(0, NOWHERE, "the runtime lost its threads");
     const u32 warp = i / 32 * 32;
@@ -138,6 +140,7 @@ void thread_main() {
     kernel(kernel_args);
     check_no_copy_left();
     check_no_product_left();
+    if (done_count + 1 == thread_count) check_no_box_left();
     Thread& mine = threads[now.thread];
     mine.last_line = now.last_line;
     mine.doing = DONE;
@@ -169,6 +172,7 @@ void run_block() {
     memset(done_lanes, 0, sizeof done_lanes);
     clear_warps();
     begin_warpgroups();
+    begin_barriers();
     const u32 block = (now.block_idx.z * now.grid_dim.y + now.block_idx.y) * now.grid_dim.x + now.block_idx.x;
     first_identity = block * thread_count + 1;
     queue_all(FRESH);

@@ -114,12 +114,15 @@ const char* verb(bool write) { return write ? "write" : "read"; }
 
 u32 writer_of(const Cell& c) { return c.writer & u16(~COLLIDING); }
 
+}  // namespace
+
 void check_written(Region* region, const Cell& c, bool write, int line) {
     if (c.write_epoch < now.base) {
         if (!write) report(line, NOWHERE, "read of %s[%u], which was never written", region->name, granule(region, &c));
         return;
     }
     if (c.write_epoch != now.epoch || c.writer == now.thread) return;
+    if (c.writer & ENGINE) return check_brought(region, c, write, line);
     const u32 writer = writer_of(c);
     if (writer / 32 == now.warp && c.write_time < known(now.warp, now.thread & 31, writer & 31)) return;
     report(line, {int(c.write_line & ~SHOWN), "written here"}, "race: %s of %s[%u], which %s writes with no barrier between", verb(write), region->name,
@@ -138,8 +141,6 @@ void check_read(Region* region, const Cell& c, int line) {
                    region->name, granule(region, &c), lane);
     }
 }
-
-}  // namespace
 
 void prepare_shared(u32 bytes) {
     prepare(fixed, STATIC_BYTES);

@@ -90,7 +90,8 @@ template <class See> void each_granule(const Product& product, See see) {
 
 void check_read(const Product& product) {
     each_granule(product, [&](Region* panel, Cell& c) {
-        note_read(now, panel, c, product.line);
+        if (c.writer & ENGINE && c.write_epoch == now.epoch) check_brought(panel, c, false, product.line);
+        else note_read(now, panel, c, product.line);
         if (!(c.write_line & SHOWN))
             report(product.line, {int(c.write_line), "written here"}, "wgmma reads %s[%u], which was not shown to it",
                    panel->name, u32(&c - panel->cells));
@@ -168,7 +169,7 @@ void resolve_wait(void** lane, u32) {
 }  // namespace
 
 void begin_warpgroups() {
-    for (u32 w = 0; w < (thread_count + 31) / 32; ++w) {
+    for (u32 w = 0; w < MAX_WARPS; ++w) {
         Crew& crew = crews[w];
         crew.count = crew.groups = crew.issued = 0;
         crew.begun = false;
@@ -180,6 +181,20 @@ void wgmma(PanelProduct* mine, int line) { collective(0xffffffffu, WGMMA, mine, 
 void wgmma_begin(int line) { collective(0xffffffffu, WGMMA_BEGIN, &line, resolve_begin, line); }
 void wgmma_commit(int line) { collective(0xffffffffu, WGMMA_COMMIT, &line, resolve_commit, line); }
 void wgmma_wait(int groups, int line) { collective(0xffffffffu, WGMMA_WAIT, &groups, resolve_wait, line); }
+
+// Of any warp: a copy may not set out to where a product that is not yet waited for reads.
+void check_no_product_reads(const Region* region, i64 at, i64 bytes, int line) {
+    for (const Crew& crew : crews)
+        for (u32 n = 0; n < crew.count; ++n)
+            for (u32 side = 0; side < 2; ++side) {
+                const PanelProduct& of = crew.list[n].of;
+                const i64 first = of.at[side] / LINE_BYTES * LINE_BYTES;
+                const i64 lines = side ? of.count * 2 : ROWS_OF_A_GROUP;
+                if (of.panel[side] == region && first < at + bytes && at < first + lines * LINE_BYTES)
+                    report(line, {crew.list[n].line, "the product"}, "race: a copy to %s sets out while wgmma reads it",
+                           region->name);
+            }
+}
 
 void check_no_product_left() {
     const Crew& crew = crews[now.warp];
