@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from layoutc.index import Expr, Int, Name, names_in, terms
+from layoutc.index import Binary, Call, Expr, Int, Interval, Name, names_in, terms
 from layoutc.plan.machine import BOX_AXES, BOX_SIDE
 from layoutc.plan.matrix.product import Axis, Factor, Product
 from layoutc.plan.matrix.tiling import Tiling
@@ -112,7 +112,7 @@ def _windows(work: Work, factor: Factor, taps: Mapping[str, Chunk], count: int, 
         if by is None or not 1 <= by <= STEP or axis.outer != Name(index, 0) * by or ends is None or n is None:
             return f"has windows along axis {number} that no map knows"
         extent = as_index(factor.tensor.extents[number], spec)
-        beyond = (None, None) if extent is None else (n * by - extent).interval
+        beyond = (None, None) if extent is None else _bounds(n * by - extent)
         first = ends[0] - by + 1
         if ends[1] - ends[0] >= most or ends[0] < -corner or beyond[0] is None or beyond[1] is None or not (
                 -corner <= first + beyond[0] <= first + beyond[1] < corner):
@@ -124,6 +124,18 @@ def _windows(work: Work, factor: Factor, taps: Mapping[str, Chunk], count: int, 
     made = TensorMap((1,) * (len(inner) + 1) + (depth,), count, tuple(low), tuple(step),
                      tuple(n for i in factor.side[1:] if (n := counts[i]) is not None), True)
     return Coming(made, (images.outer, *places, last.inner), tuple(far))
+
+
+def _bounds(e: Expr) -> Interval:
+    """The values that a sum can have; of a multiple of a quotient's divisor the quotient is little less than exact."""
+    least = most = Int(0) + 0
+    for factor, c in terms(e):
+        match factor:
+            case Binary("/", a, Int(by)) | Call("floor_div", (a, Int(by))) if c > 0 and c % by == 0:
+                least, most = least + (a - (by - 1)) * (c // by), most + a * (c // by)
+            case _:
+                least, most = least + factor * c, most + factor * c
+    return least.interval[0], most.interval[1]
 
 
 def _coefficient(e: Expr, index: str) -> int | None:

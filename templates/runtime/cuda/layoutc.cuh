@@ -76,9 +76,10 @@ template <class T> using Parts = T*;                    // what blocks leave for
 template <class T> using Shared = T*;                   // a parameter that points into shared memory
 
 #define SHARED(T, name, count) __shared__ __align__(16) T name[count]
-// A region of the launch's dynamic shared memory; offset in bytes. Regions may reuse each other's bytes.
+// A region of the launch's dynamic shared memory; offset in bytes. Regions may reuse each other's bytes; a box is copied
+// to a multiple of 128.
 #define SHARED_AT(T, name, offset, count)                     \
-    extern __shared__ __align__(16) unsigned char lc_memory[]; \
+    extern __shared__ __align__(128) unsigned char lc_memory[]; \
     T* const name = reinterpret_cast<T*>(lc_memory + (offset))
 // The same of whole lines of 128 bytes whose 16-byte vectors change places by the line's number, swizzle(3, 0, 3): what
 // warpgroups multiply from. Offsets are multiples of 1024.
