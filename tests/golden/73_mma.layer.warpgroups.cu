@@ -1,6 +1,6 @@
 // layer, schedule: warpgroups
 // y: tile n × i × j 64, m 64, c 64, u 1, v 1; 128 threads, 32 outputs each, (((4,8),4),(2,2,8)):(((2,64),1024),(1,512,8))
-// 1 warpgroup, each 64 x 64 by wgmma m64n64k16, f16 into f32; 1 of 3 chunks on their way
+// 1 warpgroup, each 64 x 64 by wgmma m64n64k16, f16 into f32; 2 of 3 chunks on their way, copied as boxes by one thread's order
 // x: rows (of n, i, j the last fastest); 16-byte vectors at swizzle(3,0,3) of (64,8):(8,1)
 // w: columns; 16-byte vectors at swizzle(3,0,3) of (64,8):(8,1)
 // b: global memory; halo m [0, 0]
@@ -12,8 +12,8 @@
 using Index = int;
 
 KERNEL(128, 4) layer(
-    In<f16> x, Index x_stride_0, Index x_stride_1, Index x_stride_2,
-    In<f16> w, Index w_stride_0, Index w_stride_1, Index w_stride_2,
+    CONSTANT_PARAM TensorMap x,
+    CONSTANT_PARAM TensorMap w,
     In<float> b,
     Out<f16> y, Index y_stride_0, Index y_stride_1, Index y_stride_2,
     Index N, Index H, Index W, Index C, Index M
@@ -28,20 +28,19 @@ KERNEL(128, 4) layer(
     const Index tile_columns = block % blocks_of_columns * 64;
     const Index rows = N * extent_i * extent_j;
     const Index tile_rows = block / blocks_of_columns * 64;
-    Index x_at[4];
-    Index x_at_1[4];
-    Index x_at_2[4];
-    UNROLL
-    for (int turn = 0; turn < 4; ++turn) {
-        const Index row = minimum(tile_rows + thread / 8 + turn * 16, rows - 1);
-        const Index n = row / extent_j / extent_i;
-        const Index i = row / extent_j % extent_i;
-        const Index j = row % extent_j;
-        x_at[turn] = n * x_stride_0 + i * 2 * x_stride_1 + j * 2 * x_stride_2;
-        x_at_1[turn] = i * 2;
-        x_at_2[turn] = j * 2;
+    BARRIERS(full, 3);
+    BARRIERS(empty, 3);
+    if (thread == 0) {
+        for (int buffer = 0; buffer < 3; ++buffer) {
+            barrier_begin(full + buffer, 1);
+            barrier_begin(empty + buffer, 4);
+        }
     }
+    __syncthreads();
 
+    const Index tile_n = tile_rows / extent_j / extent_i;
+    const Index tile_i = tile_rows / extent_j % extent_i;
+    const Index tile_j = tile_rows % extent_j;
     float sums[32];
     UNROLL
     for (int item = 0; item < 32; ++item) {
@@ -51,47 +50,40 @@ KERNEL(128, 4) layer(
     const Index chunks_of_c = (C + 63) / 64;
     const Index chunks = chunks_of_c * 9;
     const auto begin = [&](const Index chunk) {
-        if (chunk < chunks) {
-            const Index c = chunk / 9 * 64;
-            const Index u = chunk / 3 % 3;
-            const Index v = chunk % 3;
-            const int into = chunk % 3;
-            const Index x_from = (u - 1) * x_stride_1 + (v - 1) * x_stride_2 + c;
-            UNROLL
-            for (int turn = 0; turn < 4; ++turn) {
-                const int line = turn * 16 + thread / 8;
-                const Index x_1 = x_at_1[turn] + (u - 1);
-                const Index x_2 = x_at_2[turn] + (v - 1);
-                const Index at = x_at[turn] + (x_from + thread % 8 * 8);
-                copy_async16(x_chunks + (into * 4096 + line * 64 + ((thread % 8) ^ (line % 8)) * 8), x + at,
-                    within(x_1, H) && within(x_2, W)
-                    ? minimum(maximum(C - c - thread % 8 * 8, 0), 8) * 2 : 0);
-            }
-            const Index w_from = u * w_stride_1 + v * w_stride_2 + c;
-            UNROLL
-            for (int turn = 0; turn < 4; ++turn) {
-                const int line = turn * 16 + thread / 8;
-                const Index at = w_from + (tile_columns + line) * w_stride_0 + thread % 8 * 8;
-                copy_async16(w_chunks + (into * 4096 + line * 64 + ((thread % 8) ^ (line % 8)) * 8), w + at,
-                    tile_columns + line < M ? minimum(maximum(C - c - thread % 8 * 8, 0), 8) * 2 : 0);
-            }
-        }
-        copy_async_commit();
+        const Index c = chunk / 9 * 64;
+        const Index u = chunk / 3 % 3;
+        const Index v = chunk % 3;
+        const int into = chunk % 3;
+        barrier_expect(full + into, 16384);
+        copy_taps(x_chunks + into * 4096, x, full + into, tile_n, tile_i * 2 - 1, tile_j * 2 - 1, c, u, v);
+        copy_box(w_chunks + into * 4096, w, full + into, tile_columns, u, v, c);
     };
-    begin(0);
+    if (thread == 0) {
+        for (Index chunk = 0; chunk < minimum(3, chunks); ++chunk) {
+            begin(chunk);
+        }
+    }
     for (Index chunk = 0; chunk < chunks; ++chunk) {
-        copy_async_wait<0>();
-        copy_async_show();
-        __syncthreads();
         const int buffer = chunk % 3;
+        barrier_wait(full + buffer, chunk / 3 % 2);
         wgmma_begin<32>(sums);
         UNROLL
         for (int step = 0; step < 4; ++step) {
             wgmma<64>(sums, x_chunks + (buffer * 4096 + step * 16), w_chunks + (buffer * 4096 + step * 16));
         }
         wgmma_commit();
-        begin(chunk + 1);
         wgmma_wait<1>();
+        if (chunk > 0) {
+            const int left = (chunk + 2) % 3;
+            if (thread % 32 == 0) {
+                barrier_arrive(empty + left);
+            }
+            if (thread == 0 && chunk + 2 < chunks) {
+                barrier_wait(empty + left, ((chunk + 2) / 3 + 1) % 2);
+                begin(chunk + 2);
+            }
+            __syncwarp();
+        }
     }
     wgmma_end<32>(sums);
     UNROLL
