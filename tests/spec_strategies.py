@@ -110,7 +110,7 @@ _ways = st.one_of(
     st.builds(tree.March, words),
     st.builds(tree.Fuse, expressions),
     st.builds(tree.Unroll, words),
-    st.just(tree.Mma()),
+    st.builds(tree.Mma, st.none() | words),
 )
 _declarations = st.one_of(
     st.builds(tree.Constant, names, expressions),

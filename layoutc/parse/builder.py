@@ -250,8 +250,8 @@ class _Builder(Transformer[Token, tree.Spec]):
     def unroll(self, start: Token, index: tree.Name) -> tree.Unroll:
         return tree.Unroll(index, span_of(start).to(index.span))
 
-    def mma(self, word: Token) -> tree.Mma:
-        return tree.Mma(span_of(word))
+    def mma(self, word: Token, _: Token | None = None, way: tree.Name | None = None) -> tree.Mma:
+        return tree.Mma(way, span_of(word) if way is None else span_of(word).to(way.span))
 
     # ---- expressions
 

@@ -215,5 +215,5 @@ def _way(way: ScheduleClause) -> str:
             return f"fuse {text(steps)}"
         case Unroll(index):
             return f"unroll {index.id}"
-        case Mma():
-            return "mma"
+        case Mma(via):
+            return "mma" + (f" via {via.id}" if via else "")

@@ -295,8 +295,9 @@ class Unroll:
 
 @dataclass(frozen=True, slots=True)
 class Mma:
-    """``mma``."""
+    """``mma [via boxes]``."""
 
+    way: Name | None = None
     span: Span = place()
 
 

@@ -25,7 +25,7 @@ EXAMPLES = {
     "MARCH": "march i",
     "FUSE": "fuse 4",
     "UNROLL": "unroll u",
-    "MMA": "mma",
+    "MMA": "mma`, `mma via boxes",
     "REDUCE": "sum(u in 0..3, j) w[u] * x[u, j]",
     "equation": "y[i, j] = x[i, j]`, `s[] = 1",
     "tensor": "x: f32[H, W]`, `z: f32[N, 8]:(8, 1)`, `s: f32[]",

@@ -15,7 +15,7 @@ from layoutc.layout import Layout
 from layoutc.layout.composed import ComposedLayout
 from layoutc.layout.swizzles import Swizzle
 from layoutc.resolve.types import BOOL, I64, Type
-from layoutc.resolve.words import Arithmetic, Comparison, Connective, Means, Place, Reduction, Rule, Sign
+from layoutc.resolve.words import Arithmetic, Comparison, Connective, Copies, Means, Place, Reduction, Rule, Sign
 from layoutc.source import NOWHERE, Source, Span
 
 
@@ -285,6 +285,7 @@ class Schedule:
     fuse: int = 1                               # steps a launch
     march: str | None = None                    # the index along which the tile is walked
     mma: bool = False                           # by tensor cores
+    copies: Copies | None = None                # how factors come to them
     loads: tuple[AccessLayout, ...] = ()        # each input at most once
     stores: tuple[AccessLayout, ...] = ()       # each output at most once
     span: Span = place()

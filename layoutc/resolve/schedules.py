@@ -15,7 +15,7 @@ from layoutc.resolve.errors import Errors, Refused, each
 from layoutc.resolve.program import MOST_TILE, Schedule, StageChoice, Threads
 from layoutc.resolve.surface import Surface
 from layoutc.resolve.threads import ThreadsResolver, outputs_of
-from layoutc.resolve.words import PLACES, one_of
+from layoutc.resolve.words import COPIES, PLACES, Copies, one_of
 from layoutc.source import Span
 
 MOST_VECTOR = 16                # elements a memory access: 16 bytes of the smallest type
@@ -103,9 +103,9 @@ class ScheduleResolver:
             case syntax.Fuse(steps, span):
                 self._once("fuse", span)
                 self.found = replace(self.found, fuse=self._fuse(steps, span))
-            case syntax.Mma(span):
+            case syntax.Mma(way, span):
                 self._once("mma", span)
-                self.found = replace(self.found, mma=True)
+                self.found = replace(self.found, mma=True, copies=None if way is None else self._copies(way))
 
     def _once(self, word: str, span: Span) -> None:
         if word in self.spans:
@@ -252,6 +252,14 @@ class ScheduleResolver:
         if index.id not in self.surface.indices:
             self._unknown_index(index, list(self.surface.indices))
         return index.id
+
+    def _copies(self, way: syntax.Name) -> Copies:
+        known = one_of(COPIES, way.id)
+        if known is None:
+            self.errors.refuse(
+                "bad-mma", way.span, f"factors come via `boxes` or via `threads`, not via `{way.id}`", "no such way",
+                help=did_you_mean(way.id, COPIES))
+        return known
 
     def _check_mma(self) -> None:
         """What tensor cores leave open: the tile, the number of threads, the shared memory."""

@@ -12,6 +12,7 @@ Connective: TypeAlias = Literal["and", "or"]
 Reduction: TypeAlias = Literal["sum", "prod", "min", "max", "any", "all", "count", "argmin", "argmax", "median"]
 Rule: TypeAlias = Literal["constant", "nearest", "reflect", "mirror", "wrap"]
 Place: TypeAlias = Literal["shared", "global", "constant", "registers"]
+Copies: TypeAlias = Literal["boxes", "threads"]
 Means: TypeAlias = Literal["registers", "shuffle", "shared"]
 
 ARITHMETIC: tuple[Arithmetic, ...] = ("+", "-", "*", "/", "//", "%", "**")
@@ -21,6 +22,7 @@ REDUCTIONS: tuple[Reduction, ...] = (
     "sum", "prod", "min", "max", "any", "all", "count", "argmin", "argmax", "median")
 RULES: tuple[Rule, ...] = ("constant", "nearest", "reflect", "mirror", "wrap")
 PLACES: tuple[Place, ...] = ("shared", "registers", "global", "constant")
+COPIES: tuple[Copies, ...] = ("boxes", "threads")
 MEANS: tuple[Means, ...] = ("registers", "shuffle", "shared")
 
 Word = TypeVar("Word", bound=str)

@@ -1,6 +1,6 @@
 // layer, schedule: warpgroups
 // y: tile n × i × j 64, m 64, c 64, u 1, v 1; 128 threads, 32 outputs each, (((4,8),4),(2,2,8)):(((2,64),1024),(1,512,8))
-// 1 warpgroup, each 64 x 64 by wgmma m64n64k16, f16 into f32; 2 of 3 chunks on their way, copied as boxes by one thread's order
+// 1 warpgroup, each 64 x 64 by wgmma m64n64k16, f16 into f32; 2 of 3 chunks on their way, as boxes that one thread asks for
 // x: rows (of n, i, j the last fastest); 16-byte vectors at swizzle(3,0,3) of (64,8):(8,1)
 // w: columns; 16-byte vectors at swizzle(3,0,3) of (64,8):(8,1)
 // b: global memory; halo m [0, 0]

@@ -64,5 +64,5 @@ def _allowed(work: Work) -> tuple[type[Strategy], ...]:
     if work.schedule.fuse > 1:
         return FUSING
     if work.schedule.mma:
-        return (Mma, Wgmma)
+        return (Wgmma,) if work.schedule.copies == "boxes" else (Mma, Wgmma)
     return MARCHING if work.schedule.march in work.indices else STRATEGIES

@@ -25,10 +25,12 @@ from layoutc.plan.nodes import Refusal
 from layoutc.plan.ownership import by_layout
 from layoutc.plan.products.sides import counted_through
 from layoutc.plan.reads.subscripts import as_index
+from layoutc.plan.refusal import refusal
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule
 
 BARRIER_BYTES = 1024        # of shared memory, which they take as panels begin at multiples of so many
+NO_TILE = "no tile of warpgroups is as the schedule says"
 MANY = 3 << 14              # outputs along a side that the call decides: whole tiles of every size
 
 
@@ -46,7 +48,8 @@ class Wgmma:
     def try_plan(cls, work: Work) -> Self | Refusal:
         """The best tile, if the equations are a product of factors that both lie along the sum.
 
-        Whatever a schedule asks for, ``mma`` is there to make it or to say why not.
+        Whatever a schedule asks for, ``mma`` is there to make it or to say why not; but for boxes, which come to
+        warpgroups alone: raises LayoutcError where a schedule insists on them and cannot have them.
         """
         told = work.schedule or Schedule(None)
         try:
@@ -54,6 +57,9 @@ class Wgmma:
             outputs = _outputs(work, product)
             tiling, coming = _ways(work, product, told, outputs)
         except NoProductError as error:
+            if told.copies == "boxes":
+                raise refusal(work.program, "cannot-mma", f"no boxes are copied: {error}",
+                              dict(told.clause_spans)["mma"], "`mma` leaves open how factors come") from None
             return Refusal("wgmma", str(error))
         taken = (GROUP_ROWS, tiling.columns)
         ahead = tiling.buffers - (2 if isinstance(coming, str) else 1)
@@ -113,7 +119,9 @@ def _product(work: Work, told: Schedule) -> Product:
 
 
 def _brought(coming: tuple[Coming, Coming] | str) -> str:
-    return "copied by the threads" if isinstance(coming, str) else "copied as boxes by one thread's order"
+    if isinstance(coming, str):
+        return f"copied by all threads: {coming.encode('ascii', 'replace').decode()}"
+    return "as boxes that one thread asks for"
 
 
 def _ways(
@@ -121,13 +129,17 @@ def _ways(
 ) -> tuple[Tiling, tuple[Coming, Coming] | str]:
     """The fastest tile by the target's model, and how its chunks come. Raises NoProductError."""
     room = work.target.asked_bytes if told.shared_budget is None else told.shared_budget
-    boxed = _tiling(work, product, told, outputs, room - BARRIER_BYTES, boxes=True)
-    coming = "no tile leaves room for barriers" if boxed is None else boxes_of(work, product, boxed)
-    if boxed is not None and not isinstance(coming, str):
-        return boxed, coming
+    coming: tuple[Coming, Coming] | str = "the schedule says so"
+    if told.copies != "threads":
+        boxed = _tiling(work, product, told, outputs, room - BARRIER_BYTES, boxes=True)
+        coming = NO_TILE if boxed is None else boxes_of(work, product, boxed)
+        if boxed is not None and not isinstance(coming, str):
+            return boxed, coming
+        if told.copies == "boxes":
+            raise NoProductError(str(coming))
     copied = _tiling(work, product, told, outputs, room, boxes=False)
     if copied is None:
-        raise NoProductError("no tile of warpgroups is as the schedule says")
+        raise NoProductError(NO_TILE)
     return copied, coming
 
 
