@@ -125,7 +125,7 @@ KERNELS = {
             edge x[1] = constant(0)
             y[n, j, m] = sum(v, c) f32(w[m, v, c]) * f32(x[n, j + v - 1, c])
         }
-        schedule panels { mma  tile (j: 64, m: 64, c: 64) }
+        schedule panels { mma via threads  tile (j: 64, m: 64, c: 64) }
     """,
     "fused": """
         kernel fused(u: i32[H, W], c: i32[H, W]) -> (v: i32[H, W]) {
@@ -320,7 +320,7 @@ MUTANTS = [Mutant(*words) for words in (
     ("panels", "the last chunk lost", "chunk < 4; ++chunk", "chunk < 3; ++chunk"),
     ("cores", "rows past the last are read", "minimum(tile_rows + thread / 2, rows - 1)",
      "tile_rows + thread / 2"),
-    ("cores", "pair stored past the row", "first + 1 < M", "first < M"),
+    ("cores", "run stored past the row", "first + 3 < M", "first < M"),
     ("fused", "barrier between steps removed", "        }\n        __syncthreads();\n    }", "        }\n    }"),
     ("fused", "halo of all steps one short", "at / 14 - 3", "at / 14 - 2"),
     ("fused", "box written that is read", "u_tile[(step % 2 * 10", "u_tile[((step - 1) * 10"),
