@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from layoutc.commands.group import Commands
-from layoutc.commands.options import common, extents, pairs
+from layoutc.commands.options import Expression, common, extents, pairs
 from layoutc.commands.settings import Settings
 
 STAGES = ("spec", "program", "plan", "cuda", "header", "ptx", "sass")
@@ -129,7 +129,7 @@ def bench(
     bench(settings, path, kernel, shape, steps, seed, as_json)
 
 
-@main.command()
+@main.command(cls=Expression)
 @click.argument("expression", metavar="EXPR")
 @_json
 @common

@@ -219,6 +219,35 @@ def test_what_does_not_fit_is_refused(module: Module, name: str, device: str) ->
     assert [d.slug for d in error.value.diagnostics] == [slug]
 
 
+CONVERTED: dict[str, tuple[Any, str]] = {
+    "another type": (G.astype(np.float64), "x.astype(numpy.float32)"),
+    "bytes the other way round": (G.astype(">f4"), "x.astype(numpy.float32)"),
+    "text that spells numbers": (np.array(["1", "2.5"]), "x.astype(numpy.float32)"),
+    "a field of records": (np.zeros(3, [("at", np.float32), ("x", np.int8)]), "x['at']"),
+    "bytes without a meaning": (np.zeros(3, "V4"), "x.view(numpy.float32)"),
+    "times": (np.zeros(3, "M8[s]"), "x.view(numpy.int64).astype(numpy.float32)"),
+    "complex numbers": (np.zeros(3, complex), "x.real.astype(numpy.float32)"),
+}
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_the_help_of_another_type_makes_it_one_that_is_taken(module: Module, name: str, device: str) -> None:
+    x, wanted = CONVERTED[name]
+    with pytest.raises(LayoutcError) as error:
+        module.scale(x, 2, device=device)
+    written = error.value.diagnostics[0].help.split("`")[1]
+    assert written == wanted
+    module.scale(eval(written, {"numpy": np, "x": x}), 2, device=device)
+
+
+def test_the_help_of_fractions_for_integers_makes_them_some(module: Module, device: str) -> None:
+    with pytest.raises(LayoutcError) as error:
+        module.bytes([1.5, 2], device=device)
+    written = error.value.diagnostics[0].help.split("`")[1]
+    np.testing.assert_array_equal(
+        module.bytes(eval(written, {"numpy": np, "x": [1.5, 2]}), device=device), [2, 3])
+
+
 def test_an_output_must_be_writable_and_distinct(module: Module, device: str) -> None:
     frozen = np.zeros((4, 5), np.float32)
     frozen.flags.writeable = False

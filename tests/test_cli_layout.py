@@ -50,6 +50,12 @@ def test_whatever_the_language_has_a_value_for(expression: str, value: str) -> N
     assert invoke("layout", "--", expression).stdout == f"{value}\n"
 
 
+@pytest.mark.parametrize("words", [("-7//2",), ("-7//2", "--color", "never"), ("-q", "-7//2"), ("--", "-7//2")])
+def test_a_minus_sign_before_a_number_begins_no_option(words: tuple[str, ...]) -> None:
+    assert invoke("layout", *words).stdout == "-4\n"
+    assert json.loads(invoke("layout", "--json", *words).stdout) == {"value": -4}
+
+
 @pytest.mark.parametrize(("expression", "value"), [
     ("rank((4, 3):(3, 1))", 2), ("1 == 2", False), ("(4, (3, 2))", [4, [3, 2]]), ("swizzle(3, 0, 3)", "swizzle(3,0,3)"),
 ])

@@ -54,7 +54,7 @@ def as_array(tensor: Tensor, value: object, help: str = "") -> Array:
     wanted = numpy_dtype(tensor.type.name)
     if array.dtype != wanted or not array.dtype.isnative:
         raise refuse("argument-type", f"`{tensor.name}` holds {tensor.type}, the argument holds {array.dtype}",
-                     help or f"convert it: `{tensor.name}.astype({_numpy_name(tensor.type)})`")
+                     help or _conversion(tensor, value, array))
     if _is_plain(array):
         return array
     if isinstance(array, np.ndarray):
@@ -103,6 +103,26 @@ def _is_plain(array: Array) -> bool:
     size = int(array.itemsize)
     steps = (stride for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1)
     return array.size == 0 or (address(array) % min(size, 8) == 0 and all(step % size == 0 for step in steps))
+
+
+def _conversion(tensor: Tensor, value: object, array: Array) -> str:
+    """What makes an argument that holds another type an array of the tensor's."""
+    name, wanted, held = tensor.name, _numpy_name(tensor.type), array.dtype
+    if not hasattr(value, "astype"):        # a number, a list, an array of another library
+        library = "numpy" if isinstance(array, np.ndarray) else "cupy"
+        return f"make it an array of {tensor.type}: `{library}.asarray({name}).astype({wanted})`"
+    if held.names is not None:
+        return f"pass one of its fields, such as `{name}[{held.names[0]!r}]`"
+    if held.type is np.void:
+        return f"say what its bytes are: `{name}.view({wanted})`"
+    match held.kind:
+        case "S" | "U" | "T":
+            return f"it holds text; if that spells numbers, convert it: `{name}.astype({wanted})`"
+        case "M" | "m":
+            return f"its ticks are integers: `{name}.view(numpy.int64).astype({wanted})`"
+        case "c":
+            return f"pass its real or its imaginary part: `{name}.real.astype({wanted})`"
+    return f"convert it: `{name}.astype({wanted})`"
 
 
 def _numpy_name(type: Type) -> str:

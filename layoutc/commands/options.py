@@ -61,6 +61,17 @@ def architecture(ctx: click.Context, param: click.Parameter, value: str | None) 
     return value
 
 
+class Expression(click.Command):
+    """A command whose argument may begin with a minus sign: ``-7//2`` is no option, ``-x`` needs ``--`` before it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words, those that look like expressions after all options."""
+        negative = [word for word in args if re.match(r"-[^-a-zA-Z]", word)]
+        if negative and "--" not in args:
+            args = [*(word for word in args if word not in negative), "--", *negative]
+        return super().parse_args(ctx, args)
+
+
 _COMMON = (
     click.option("-D", "defines", multiple=True, callback=constants, metavar="NAME=INT", help="Set a constant."),
     click.option("--schedule", metavar="NAME", help="The schedule to use; the unnamed one if left out."),

@@ -8,8 +8,8 @@ from math import inf
 from typing import Literal
 
 from layoutc.resolve.errors import Errors
-from layoutc.resolve.linear import Facts, about, lower_bounds
-from layoutc.resolve.polynomials import Form
+from layoutc.resolve.linear import Facts, about, holds, lower_bounds
+from layoutc.resolve.polynomials import Form, constant, minus, variable
 from layoutc.resolve.program import Kernel, Read
 from layoutc.resolve.trees import parts
 
@@ -40,7 +40,7 @@ def report_misses(kernel: Kernel, misses: Iterable[Miss], errors: Errors) -> Non
     """One error for each tensor, axis, side and mending: its worst read, and how many others there are."""
     groups: dict[tuple[str, int, int, str], list[Miss]] = {}
     for miss in misses:
-        mending = next((require for _, require in _needs(kernel, miss) if require), "")
+        mending = _mending(kernel, miss, _needs(kernel, miss))
         groups.setdefault((miss.read.tensor, miss.axis, miss.side, mending), []).append(miss)
     for group in groups.values():
         worst = min(group, key=lambda m: (m.least, m.read.span))
@@ -85,7 +85,7 @@ def _unknown(miss: Miss, side: str, needs: list[tuple[str, str]]) -> str:
 def _help(errors: Errors, kernel: Kernel, miss: Miss, needs: list[tuple[str, str]]) -> str:
     tensor = miss.read.tensor
     edge = f"give `{tensor}` an edge rule, such as `edge {tensor} = nearest`"
-    requirement = next((require for _, require in needs if require), "")
+    requirement = _mending(kernel, miss, needs)
     if _is_data(miss):
         written = errors.text(miss.read.indices[miss.axis].span)
         return f"keep it inside, such as `clamp({written}, 0, {_last(errors, kernel, miss)})`, or {edge}"
@@ -135,6 +135,19 @@ def _needs(kernel: Kernel, miss: Miss) -> list[tuple[str, str]]:
     plain = [b for b in bounds if any(b) and all(len(m) <= 1 for m in b)]
     plain.sort(key=lambda b: (len(b), sorted(b)))
     return [(_show({m: -c for m, c in b.items()}), _requirement(b)) for b in plain]
+
+
+def _mending(kernel: Kernel, miss: Miss, needs: list[tuple[str, str]]) -> str:
+    """A requirement that keeps the read in: of extents to each other, or that one of them is not 0."""
+    known = (require for _, require in needs if require)
+    return next(known, "") or next(
+        (f"require {extent} > 0" for extent in kernel.extents if _holds_without_zero(extent, miss)), "")
+
+
+def _holds_without_zero(extent: str, miss: Miss) -> bool:
+    facts = miss.facts.copy()
+    facts.at_least_zero.append(minus(variable(extent), constant(1)))
+    return holds(miss.gap, facts)
 
 
 def _requirement(form: Form) -> str:
