@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from layoutc.compiler import default_signature, plan_kernel, read_program
@@ -22,6 +23,7 @@ class GoldenText:
     cuda: CudaSource
 
 
+@cache
 def golden_texts(example: Path) -> list[GoldenText]:
     """The texts of one example under its schedules; without any, under the compiler's own."""
     program = read_program(read_source(str(example)))

@@ -6,6 +6,7 @@ import re
 import shlex
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +33,19 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 PATHS = sorted(EXAMPLES.glob("*.layout"))
 SIZES = (21, 70, 9, 5)      # of extents in the order of their names: ragged, more than a tile and less than one
 Array = NDArray[Any]
+loaded = cache(load)
 
 
 def each() -> Iterator[Any]:
     for path in PATHS:
-        module = load(path)
+        module = loaded(path)
         for kernel in module:
             for schedule in module[kernel].schedules if isinstance(module[kernel], Kernel) else ():
                 yield pytest.param(path, kernel, schedule, id=f"{path.stem}-{kernel}-{schedule or 'default'}")
 
 
 KERNELS = list(each())
-REDISTRIBUTIONS = [(path, name) for path in PATHS for module in [load(path)] for name in module
+REDISTRIBUTIONS = [(path, name) for path in PATHS for module in [loaded(path)] for name in module
                    if isinstance(module[name], Redistribution)]
 
 
@@ -64,7 +66,7 @@ def array(tensor: Tensor, extents: dict[str, int], seed: int) -> Array:
 
 @pytest.mark.parametrize(("path", "name", "schedule"), KERNELS)
 def test_agrees_with_numpy(path: Path, name: str, schedule: str | None, device: str) -> None:
-    kernel = load(path)[name]
+    kernel = loaded(path)[name]
     extents = extents_of(kernel)
     inputs = [array(t, extents, zlib.crc32(t.name.encode())) for t in kernel.meaning.inputs]
     got = kernel(*inputs, schedule=schedule, device=device)
@@ -74,7 +76,7 @@ def test_agrees_with_numpy(path: Path, name: str, schedule: str | None, device: 
 
 @pytest.mark.parametrize(("path", "name", "schedule"), KERNELS)
 def test_explains_itself(path: Path, name: str, schedule: str | None) -> None:
-    kernel = load(path)[name]
+    kernel = loaded(path)[name]
     for extents in (None, extents_of(kernel)):
         facts: Any = kernel.explain(extents, schedule=schedule)
         assert explain_text(facts).startswith(f"{name}, schedule: {schedule or 'default'}")
@@ -83,7 +85,7 @@ def test_explains_itself(path: Path, name: str, schedule: str | None) -> None:
 
 @pytest.mark.parametrize(("path", "name"), REDISTRIBUTIONS)
 def test_redistributions_agree_with_numpy(path: Path, name: str, device: str) -> None:
-    found = load(path)[name]
+    found = loaded(path)[name]
     report = check_redistribution(found, examples=12, seed=1, device=device)
     assert report.ok, report.text()
     assert explain_text(found.explain()).startswith(f"{name}, a redistribution")

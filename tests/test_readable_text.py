@@ -16,9 +16,9 @@ from layoutc.plan.numbered import numbered_anew
 from layoutc.plan.steps import Assign, Function, Let, Loop, When
 from layoutc.plan.values import Element, Variable
 from layoutc.source import Source
-from tests.golden_texts import examples, golden_texts
+from tests.golden_texts import GOLDEN
 
-TEXTS = {golden.path.name: golden.cuda.text for example in examples() for golden in golden_texts(example)}
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.cu"))}
 
 
 def text_of(kernel: str) -> str:

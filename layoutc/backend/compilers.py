@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -25,6 +26,11 @@ UNDEFINED = (
     "-fsanitize=bounds,shift-exponent,signed-integer-overflow,integer-divide-by-zero,float-cast-overflow",
     "-DLC_UNDEFINED",
 )
+# Passes of GCC that take longer than a text that runs a few times ever wins by them.
+GCC_LEAVES_OUT = (
+    "-fno-tree-dominator-opts", "-fno-tree-pta", "-fira-region=one", "-fno-forward-propagate", "-fno-dse",
+    "-fno-shrink-wrap", "-fno-if-conversion", "-fno-if-conversion2", "-fno-split-wide-types", "-fno-compare-elim",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,12 @@ class Compiler:
     def is_zig(self) -> bool:
         """Whether it is ``zig cc``, which links what it needs and adds sanitizers of its own."""
         return os.path.basename(self.command[0]).startswith("zig")
+
+    @property
+    def is_gcc(self) -> bool:
+        """Whether it is surely GCC; Apple's ``g++`` is Clang."""
+        program = os.path.basename(os.path.realpath(self.command[0]))
+        return sys.platform == "linux" and re.search(r"(^|-)g\+\+(-\d+)?$", program) is not None
 
     def build(self, name: str, source: Path, target: Path, flags: tuple[str, ...]) -> None:
         """Compile ``source`` to the shared library ``target``; BuildError says what the compiler said."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutc.backend.compilers import UNDEFINED, build_library, find_compiler
+from layoutc.backend.compilers import GCC_LEAVES_OUT, UNDEFINED, Compiler, build_library, find_compiler
 from layoutc.backend.errors import KernelFault
 from layoutc.backend.guarded import Guarded, data_address, element_range
 from layoutc.backend.headers import parameter_type, runtime_dir
@@ -226,14 +226,15 @@ def load_cpu(source: CudaSource, *, checked: bool = True, seed: int = 0) -> CpuM
     compiler = find_compiler()
     runtime = load_runtime(compiler)
     library = open_library(
-        build_library(compiler, source.name, host_text(source), _flags(checked), headers_digest())
+        build_library(compiler, source.name, host_text(source), _flags(checked, compiler), headers_digest())
     )
     entries = {entry.name: CpuEntry(entry, library, checked) for entry in source.entries}
     return CpuModule(source, Run(seed), entries, runtime)
 
 
-def _flags(checked: bool) -> tuple[str, ...]:
-    return (f"-I{runtime_dir() / 'cpu'}", "-O1", *(UNDEFINED if checked else ("-DLC_UNCHECKED",)))
+def _flags(checked: bool, compiler: Compiler) -> tuple[str, ...]:
+    quick = GCC_LEAVES_OUT if compiler.is_gcc else ()
+    return (f"-I{runtime_dir() / 'cpu'}", "-O1", *quick, *(UNDEFINED if checked else ("-DLC_UNCHECKED",)))
 
 
 def host_text(source: CudaSource) -> str:

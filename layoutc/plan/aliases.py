@@ -33,6 +33,14 @@ Types = Mapping[str, str]       # of the integers in sight that never change
 INTEGERS = ("int", "Index")
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An integer that stands above, and the names with which it says its value, its own among them."""
+
+    let: Let
+    words: Set[str]
+
+
 def without_aliases(functions: Iterable[Entry], kept: Set[str], wide: bool, names: Names) -> tuple[Entry, ...]:
     """The functions without ``const Index x_i = i;``, and without ``j_whole_2`` that says what ``j_whole`` says.
 
@@ -51,7 +59,7 @@ class _Aliases:
     wide: bool
     names: Names
 
-    def without(self, steps: Steps, types: Types, said: tuple[Let, ...]) -> Steps:
+    def without(self, steps: Steps, types: Types, said: tuple[_Said, ...]) -> Steps:
         """The statements of a block without them; ``said``: what blocks around have named."""
         out: list[Step] = []
         while steps:
@@ -65,7 +73,9 @@ class _Aliases:
             bodies: dict[str, Any] = {name: self.without(body, inner, around) for name, body in bodies_of(step)}
             out.append(replace(step, **bodies))
             if isinstance(step, Let):
-                types, said = inner, (*_but(said, (step.name,)), step)
+                types, said = inner, _but(said, (step.name,))
+                if isinstance(step.value, Expr):
+                    said = (*said, _Said(step, names_in(step.value) | {step.name}))
         return tuple(out)
 
     def _source(self, step: Step, types: Types) -> str | None:
@@ -77,19 +87,18 @@ class _Aliases:
             return None
         return source
 
-
-    def _same(self, step: Step, types: Types, said: tuple[Let, ...]) -> str | None:
+    def _same(self, step: Step, types: Types, said: tuple[_Said, ...]) -> str | None:
         """The variable that was made for the same and has the same value."""
         if not isinstance(step, Let) or not isinstance(step.value, Expr) or not names_in(step.value) <= set(types):
             return None
         wanted = self.names.wanted(step.name)
-        same = (one.name for one in said if (one.type, one.value) == (step.type, step.value))
+        same = (one.let.name for one in said if (one.let.type, one.let.value) == (step.type, step.value))
         return next((name for name in same if wanted != step.name and self.names.wanted(name) == wanted), None)
 
 
-def _but(said: tuple[Let, ...], names: tuple[str, ...]) -> tuple[Let, ...]:
+def _but(said: tuple[_Said, ...], names: tuple[str, ...]) -> tuple[_Said, ...]:
     """Those that still say the same where the names mean something else."""
-    return tuple(one for one in said if not words_of(one) & set(names))
+    return tuple(one for one in said if one.words.isdisjoint(names)) if names else said
 
 
 def _parameters(function: DeviceFunction | Inlined | Function) -> Types:

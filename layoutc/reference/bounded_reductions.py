@@ -84,6 +84,8 @@ def _in_any_order(reduction: Reduction[Enclosure]) -> Enclosure:
 def _product(a: Enclosure, b: Enclosure) -> Enclosure:
     """``a * b`` in f64; one that overflows there need not within an fma."""
     product = enclosure.multiply(a, b)
+    if not (np.isinf(product.low).any() or np.isinf(product.high).any()):
+        return product
     infinite = [np.isinf(f.low) & np.isinf(f.high) for f in (a, b)]
     overflow = (np.isinf(product.low) | np.isinf(product.high)) & ~(infinite[0] | infinite[1])
     return enclosure.choose(~overflow, product, enclosure.anything((), F64))

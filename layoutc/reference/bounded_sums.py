@@ -41,15 +41,21 @@ class SumBounds:
     def add(self, terms: Enclosure) -> None:
         """More terms [points, …], as f64, in which products of f32 are exact."""
         self._points += len(terms.low)
+        low, high = terms.low, terms.high
+        if terms.nan is not None or not (np.isfinite(low).all() and np.isfinite(high).all()):
+            self._add_infinite(terms)
+            low, high = (np.where(np.isfinite(end), end, 0.0) for end in (low, high))
+        self._whole = self._whole and _are_whole(low) and (high is low or _are_whole(high))
+        sizes = np.abs(low) if high is low else np.maximum(np.abs(low), np.abs(high))
+        low_sum, size_sum = _sum(low), _sum(sizes)
+        sums = (low_sum, low_sum if high is low else _sum(high), size_sum)
+        self._sums = [total + one for total, one in zip(self._sums, sums, strict=True)]
+
+    def _add_infinite(self, terms: Enclosure) -> None:
         infinite = (terms.high == -np.inf, terms.low == np.inf, terms.low == -np.inf, terms.high == np.inf)
         self._infinite = [a | np.asarray(b).any(axis=0) for a, b in zip(self._infinite, infinite, strict=True)]
         nan = (np.isnan(terms.low), terms.may_be_nan)
         self._nan = [a | b.any(axis=0) for a, b in zip(self._nan, nan, strict=True)]
-        low, high = (np.where(np.isfinite(end), end, 0.0) for end in (terms.low, terms.high))
-        self._whole = self._whole and bool(((low == np.rint(low)) & (high == np.rint(high))).all())
-        parts = (low, high, np.maximum(np.abs(low), np.abs(high)))
-        self._sums = [total + part.sum(axis=0, dtype=np.longdouble)
-                      for total, part in zip(self._sums, parts, strict=True)]
 
     def result(self) -> Enclosure:
         """What the sum may be, in its own dtype."""
@@ -108,6 +114,14 @@ class ProductBounds:
         near = outward(low, high, self._dtype, None)
         safe = (self._span < 0.9 * float(info.maxexp)) & ~self._total.may_be_nan & (growth < 0.5)
         return choose(np.asarray(safe), near, unknown(near.low.shape, self._dtype))
+
+
+def _sum(terms: Array) -> Array:
+    return np.asarray(terms.sum(axis=0, dtype=np.longdouble))
+
+
+def _are_whole(values: Array) -> bool:
+    return bool((values == np.rint(values)).all())
 
 
 def unknown(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Enclosure:

@@ -45,11 +45,17 @@ template <class T> LC_INLINE ArrayView moved(const ArrayView& a, i64 i) {
 template <class T, int N> LC_INLINE void check_alignment(const ArrayView& a, int line) {
     if (LC_UNLIKELY(u64(a.data) % alignof(Pack<T, N>) != 0)) state->misaligned(a.name, sizeof(Pack<T, N>), line);
 }
-LC_INLINE void check_range(const ArrayView& a, i64 i, int count, bool write, int line) {
+LC_CALLED void check_range(const ArrayView& a, i64 i, int count, bool write, int line) {
     state->last_line = u32(line);
     if (LC_UNLIKELY(i < a.low || i + count > a.high)) state->outside_array(&a, i, count, write, line);
 }
-LC_INLINE void note_store(const ArrayView& a, i64 i, int line) {
+LC_CALLED void check_read(const ArrayView& a, i64 i, int count, int line) {
+    check_range(a, i, count, false, line);
+    if (LC_UNLIKELY(a.owner != nullptr))
+        for (i64 k = i; k < i + count; ++k)
+            if (a.owner[k - a.low] == FORBIDDEN) state->outside_array(&a, k, 1, false, line);
+}
+LC_CALLED void note_store(const ArrayView& a, i64 i, int line) {
     if (!a.owner) return;
     u32& owner = a.owner[i - a.low];
     if (LC_UNLIKELY(owner != 0 && owner != state->identity)) state->written_twice(&a, i, line);
@@ -60,14 +66,8 @@ LC_INLINE void note_store(const ArrayView& a, i64 i, int line) {
 
 template <class T> struct In {
     lc::ArrayView view;
-    LC_INLINE void check(lc::i64 i, int count, int line) const {
-        lc::check_range(view, i, count, false, line);
-        if (LC_UNLIKELY(view.owner != nullptr))
-            for (int k = 0; k < count; ++k)
-                if (view.owner[i + k - view.low] == lc::FORBIDDEN) lc::state->outside_array(&view, i + k, 1, false, line);
-    }
     LC_INLINE T operator[](lc::Place i) const {
-        check(i.value, 1, i.line);
+        lc::check_read(view, i.value, 1, i.line);
         return *lc::element<const T>(view, i.value);
     }
     LC_INLINE In operator+(lc::i64 i) const { return {lc::moved<const T>(view, i)}; }
@@ -95,13 +95,13 @@ template <class T> struct Out {
 };
 
 template <int N, class T> LC_INLINE Pack<T, N> load(const In<T>& from, LC_LINE) {
-    from.check(0, N, line);
+    lc::check_read(from.view, 0, N, line);
     lc::check_alignment<T, N>(from.view, line);
     return *lc::element<const Pack<T, N>>(from.view, 0);
 }
 template <int N, class T> LC_INLINE Pack<T, N> load_whole(const In<T>& from, LC_LINE) { return load<N>(from, line); }
 template <int N, class T> LC_INLINE Pack<T, N> load_here(const In<T>& from, LC_LINE) { return load<N>(from, line); }
-template <class T> LC_INLINE void prefetch(const In<T>& from, LC_LINE) { from.check(0, 1, line); }
+template <class T> LC_INLINE void prefetch(const In<T>& from, LC_LINE) { lc::check_read(from.view, 0, 1, line); }
 template <class T, int N> LC_INLINE void store(const Out<T>& to, const Pack<T, N>& value, LC_LINE) {
     lc::check_range(to.view, 0, N, true, line);
     lc::check_alignment<T, N>(to.view, line);
@@ -164,7 +164,7 @@ template <class T> LC_INLINE T fetch(const Parts<T>& from, LC_LINE) {
 
 namespace lc {
 
-LC_INLINE void note_access(Region* region, i64 at, u32 bytes, bool write, int line) {      // at: in bytes
+template <bool write> LC_CALLED void note_access(Region* region, i64 at, u32 bytes, int line) {      // at: in bytes
     state->last_line = u32(line);
     if (LC_UNLIKELY(at < 0 || at + bytes > region->bytes)) state->outside_region(region, at, bytes, line);
     const u32 first = u32(at) >> region->shift;
@@ -186,7 +186,7 @@ template <class T> struct Element {
     i64 at;
     int line;
     LC_INLINE operator T() const&& {
-        note_access(region, at, sizeof(T), false, line);
+        note_access<false>(region, at, sizeof(T), line);
         return *granules<const T>(region, at);
     }
     // f16 and bf16 become a float in one step, as they do on a GPU
@@ -194,7 +194,7 @@ template <class T> struct Element {
         return U(T(static_cast<const Element&&>(*this)));
     }
     LC_INLINE T operator=(T value) const {
-        note_access(region, at, sizeof(T), true, line);
+        note_access<true>(region, at, sizeof(T), line);
         return *granules<T>(region, at) = value;
     }
     LC_INLINE T operator=(const Element& other) const { return *this = T(static_cast<const Element&&>(other)); }
@@ -229,14 +229,14 @@ template <class T> struct Shared {
 template <int N, class T> LC_INLINE Pack<T, N> load(const Shared<T>& from, LC_LINE) {
     if (LC_UNLIKELY(lc::u64(from.at) % alignof(Pack<T, N>) != 0))
         lc::state->misaligned(from.region->name, sizeof(Pack<T, N>), line);
-    lc::note_access(from.region, from.at, sizeof(Pack<T, N>), false, line);
+    lc::note_access<false>(from.region, from.at, sizeof(Pack<T, N>), line);
     return *lc::granules<const Pack<T, N>>(from.region, from.at);
 }
 template <int N, class T> LC_INLINE Pack<T, N> load_line(const Shared<T>& from, LC_LINE) { return load<N>(from, line); }
 template <class T, int N> LC_INLINE void store(const Shared<T>& to, const Pack<T, N>& value, LC_LINE) {
     if (LC_UNLIKELY(lc::u64(to.at) % alignof(Pack<T, N>) != 0))
         lc::state->misaligned(to.region->name, sizeof(Pack<T, N>), line);
-    lc::note_access(to.region, to.at, sizeof(Pack<T, N>), true, line);
+    lc::note_access<true>(to.region, to.at, sizeof(Pack<T, N>), line);
     *lc::granules<Pack<T, N>>(to.region, to.at) = value;
 }
 namespace lc {
@@ -264,7 +264,7 @@ template <class T> LC_INLINE void store_any(const Shared<T>& to, lc::Same<T> val
 namespace lc {
 
 template <int size, class T> LC_INLINE void copy_async(const Shared<T>& to, const In<T>& from, int bytes, int line) {
-    if (bytes) from.check(0, bytes / int(sizeof(T)), line);
+    if (bytes) check_read(from.view, 0, bytes / int(sizeof(T)), line);
     if (LC_UNLIKELY((u64(to.at) | u64(from.view.data)) % size != 0)) state->misaligned(to.region->name, size, line);
     state->copy_async(to.region, to.at, from.view.data, bytes, size, line);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #define LC_INLINE inline __attribute__((always_inline))
+#define LC_CALLED static __attribute__((noinline))      // what every access would repeat: compiled once
 #define LC_UNLIKELY(test) __builtin_expect(test, 0)
 #define LC_LINE int line = __builtin_LINE()
 
