@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -36,7 +37,12 @@ class FaultyCaller(Caller):
     ) -> tuple[Plan, CudaSource]:
         plan, cuda = Caller.text(self, signature, fused, target)
         assert self.mutant is not None
-        return plan, replace(cuda, text=cuda.text.replace(self.mutant.old, self.mutant.new))
+        return plan, replace(cuda, text=planted(cuda.text, self.mutant))
+
+
+def planted(text: str, mutant: Mutant) -> str:
+    """The text with the fault wherever whole words say what it changes; ``item_v + 1`` does not say ``v + 1``."""
+    return re.sub(rf"(?<!\w){re.escape(mutant.old)}", lambda _: mutant.new, text)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -49,7 +55,7 @@ def test_nothing_is_found_without_a_fault(name: str, device: str) -> None:
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.kernel}: {m.name}")
 def test_fault_is_found(mutant: Mutant) -> None:
     kernel = kernel_of(mutant.kernel)
-    assert mutant.old in kernel.cuda, "the fault is planted nowhere"
+    assert planted(kernel.cuda, mutant) != kernel.cuda, "the fault is planted nowhere"
 
     def faulty(program: Program, meaning: Meaning, schedule: Schedule | None, target: Target) -> FaultyCaller:
         return FaultyCaller(program, meaning, schedule, target, mutant)
