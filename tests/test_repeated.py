@@ -59,7 +59,8 @@ def test_an_output_that_touches_an_input_is_not_launched(
 ) -> None:
     monkeypatch.setattr(repeated, "current_device", lambda: 0)
     seen: list[Any] = []
-    launches: Any = (seen.append,)
+    monkeypatch.setattr(repeated, "current_stream", lambda: 0)
+    launches: Any = (lambda arrays, stream: seen.append(arrays),)
     call = Repeated.of(Ready(launches, (), Rooms()), [X, OnGpu(65536, (8, 8), (32, 4))], 1)
     assert call.launch([X, OnGpu(at, (8, 8), (32, 4))], None) is launched
     assert len(seen) == launched
@@ -67,6 +68,7 @@ def test_an_output_that_touches_an_input_is_not_launched(
 
 def test_reversed_arrays_span_what_lies_before_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated, "current_device", lambda: 0)
+    monkeypatch.setattr(repeated, "current_stream", lambda: 0)
     back = (-32, -4)
     call = Repeated.of(Ready((), (), Rooms()), [OnGpu(4096, (8, 8), back), OnGpu(65536, (8, 8), (32, 4))], 1)
     assert not call.launch([OnGpu(4096, (8, 8), back), OnGpu(4096 - 256, (8, 8), (32, 4))], None)
@@ -132,7 +134,8 @@ def test_steps_again_read_what_the_launch_before_wrote(
                 assert a.data.ptr not in {b.data.ptr for b in arrays[:inputs]} | given
                 memory[a.data.ptr] = min(before) + steps
 
-        known: Any = {(*turns.kind(n), k): lambda arrays, k=k: launch(k, arrays) for n, k in enumerate(launches)}
+        known: Any = {(*turns.kind(n), k): lambda arrays, stream, k=k: launch(k, arrays)
+                      for n, k in enumerate(launches)}
         again = Repeated.of(Stepped(launches, turns, known, inputs, spare), at, inputs)
         assert again.launch(at, None)
         assert [memory[a.data.ptr] for a in at[inputs:]] == [launches.steps] * outputs

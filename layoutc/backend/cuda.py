@@ -14,6 +14,7 @@ import numpy as np
 
 from layoutc.backend.errors import BuildError, MissingToolError
 from layoutc.backend.headers import device_text
+from layoutc.backend.ready import MapSlot, ReadyLaunch
 from layoutc.backend.tensor_maps import Mapped, map_of
 from layoutc.backend.types import numpy_dtype
 from layoutc.cache import cached, key_of
@@ -23,7 +24,6 @@ OPTIONS = ("-std=c++17", "--fmad=false")
 SPECIFIC = {"sm_90": "sm_90a"}      # architectures whose own instructions (wgmma) must be asked for
 OLDEST = 75                 # the oldest architecture that layoutc speaks of, as in sm_75
 STATIC_SHARED_LIMIT = 48 << 10
-MapSlot = tuple[int, int, MapParam, tuple[int, ...]]    # argument, array, and what its map is made by
 HOW = "install layoutc with the extra cuda12 or cuda13, whichever the driver speaks"
 
 
@@ -64,7 +64,6 @@ class CudaEntry:
         with as_stream(stream):
             self.kernel(grid, block, values, shared_mem=self.entry.shared_bytes)
 
-
     def ready(self, blocks: int, args: Sequence[object], slots: Sequence[tuple[int, int]]) -> ReadyLaunch:
         """The same launch for other arrays: argument ``slots[k][0]`` will be array ``slots[k][1]`` of those given."""
         maps, plain = list[MapSlot](), list[tuple[int, int]]()
@@ -74,30 +73,11 @@ class CudaEntry:
                 maps.append((place, number, param, arg.last))
             else:
                 plain.append((place, number))
-        return ReadyLaunch(self.kernel, (blocks, 1, 1), (self.entry.threads, 1, 1), self.entry.shared_bytes,
-                           tuple(map(_passed, self.entry.params, args)), tuple(plain), tuple(maps))
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyLaunch:
-    """A launch whose arguments are known but for the arrays; on CuPy's current stream."""
-
-    kernel: Any             # cupy.cuda.function.Function
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-    values: tuple[object, ...]
-    slots: tuple[tuple[int, int], ...]
-    maps: tuple[MapSlot, ...] = ()                  # the same of arrays that go as maps
-
-    def __call__(self, arrays: Sequence[object]) -> None:
-        """Launch with these arrays and come back at once."""
-        values = list(self.values)
-        for place, number in self.slots:
-            values[place] = arrays[number]
-        for place, number, param, last in self.maps:
-            values[place] = map_of(param, Mapped(arrays[number], last))
-        self.kernel(self.grid, self.block, values, shared_mem=self.shared_bytes)
+        arrays = {place for place, _ in slots}
+        values = (None if n in arrays else _passed(p, a)
+                  for n, (p, a) in enumerate(zip(self.entry.params, args, strict=True)))
+        return ReadyLaunch(self.kernel, blocks, self.entry.threads, self.entry.shared_bytes, tuple(values),
+                           tuple(plain), tuple(maps))
 
 
 def _passed(param: Param, arg: Any) -> object:

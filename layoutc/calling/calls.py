@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from layoutc.backend import Guarded, Module, Run, guarded
-from layoutc.backend.cuda import current_arch, current_device
+from layoutc.backend.cuda import current_arch, current_device, current_stream
 from layoutc.calling.arguments import NARROW, Array, as_array, as_output, is_wide, overlap, refuse, signature_of
 from layoutc.calling.devices import choose_device, stream_of, to_gpu
 from layoutc.calling.launches import launch_passes
@@ -250,7 +250,7 @@ class Caller:
             key = (*turns.kind(number), fused)
             ready = known.get(key)
             if ready is not None:
-                ready((*sources, *targets))
+                ready((*sources, *targets), current_stream())
                 continue
             for target in targets:
                 if isinstance(target, Guarded):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from layoutc.backend import Guarded
-from layoutc.backend.cuda import ReadyLaunch
+from layoutc.backend.ready import ReadyLaunch
 from layoutc.backend.tensor_maps import Mapped
 from layoutc.calling.arguments import Array, refuse, strides_in_elements
 from layoutc.calling.repeated import Ready

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from layoutc.backend.cuda import ReadyLaunch, as_stream, current_device, current_stream
+from layoutc.backend.cuda import as_stream, current_device, current_stream
+from layoutc.backend.ready import ReadyLaunch
 from layoutc.calling.arguments import WIDEST_ACCESS, byte_range
 from layoutc.calling.stepping import Launches, Spare, Turns
 from layoutc.calling.workspaces import Need, Rooms
@@ -30,12 +31,12 @@ class Ready:
     needs: tuple[Need, ...]
     rooms: Rooms
 
-    def __call__(self, arrays: Sequence[Any]) -> None:
-        """Launch with these arrays on CuPy's current stream."""
+    def __call__(self, arrays: Sequence[Any], stream: int) -> None:
+        """Launch with these arrays on CuPy's current stream, whose address is ``stream``."""
         if self.needs:
             arrays = (*arrays, *self.rooms.take(self.needs))
         for launch in self.launches:
-            launch(arrays)
+            launch(arrays, stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +49,17 @@ class Stepped:
     inputs: int                                         # how many of the arrays are read
     spare: Spare
 
-    def __call__(self, arrays: Sequence[Any]) -> None:
-        """Launch with these arrays on CuPy's current stream; the second places are the last call's, if they fit."""
+    def __call__(self, arrays: Sequence[Any], stream: int) -> None:
+        """Launch as ``Ready`` does; the second places are the last call's, if they fit."""
         given, first = arrays[:self.inputs], arrays[self.inputs:]
-        turns, where = self.turns, (current_device(), current_stream())
+        turns, where = self.turns, (current_device(), stream)
         second = self.spare.take(where, first)
         passed: dict[tuple[bool, bool], tuple[Any, ...]] = {}
         for number, fused in enumerate(self.launches):
             kind = turns.kind(number)
             if kind not in passed:
                 passed[kind] = (*turns.sources(number, given, first, second), *turns.targets(number, first, second))
-            self.known[*kind, fused](passed[kind])
+            self.known[*kind, fused](passed[kind], stream)
         self.spare.keep(where, second)
 
 
@@ -83,10 +84,10 @@ class Repeated:
         if self.device != current_device() or self._shares(arrays):
             return False
         if stream is None:
-            self.ready(arrays)
+            self.ready(arrays, current_stream())
         else:
-            with as_stream(stream):
-                self.ready(arrays)
+            with as_stream(stream) as current:
+                self.ready(arrays, current.ptr)
         return True
 
     def _shares(self, arrays: Sequence[Any]) -> bool:
