@@ -340,7 +340,8 @@ MUTANTS = [Mutant(*words) for words in (
     ("streamed", "own value for a neighbour's", "lane + 1, 32", "lane, 32"),
     ("streamed", "rows not moved on", "= u_rows[held + left * 6 - 4]", "= u_rows[held + left * 6 - 6]"),
     ("streamed", "row of a step one late", "row + left * 2 - 7;", "row + left * 2 - 6;"),
-    ("streamed", "constant lost after the first step", "within(place_i, H) ? made : 5", "true ? made : 5"),
+    ("streamed", "constant lost after the first step", "within(place_i, H) ? u_made[column] : 5",
+     "true ? u_made[column] : 5"),
     ("streamed", "outer columns stored too", "column - 3, 55)", "column - 3, 56)"),
     ("streamed", "first column one late", "tile_j + thread * 2 - 3", "tile_j + thread * 2 - 2"),
     ("streamed", "rows past the tile", "place_i < tile_i + 4", "place_i < tile_i + 5"),
@@ -353,6 +354,7 @@ MUTANTS = [Mutant(*words) for words in (
     ("beside", "rows of the turn itself", "now = (walked + turn) % 2", "now = 0"),
     ("beside", "barrier removed", "__syncthreads();", ""),
     ("beside", "lines one late", "first_j = tile_j + warp * 2 - 2", "first_j = tile_j + warp * 2 - 1"),
+    ("beside", "a line's value for the next one's", "u_made[side_j - 1] : 3", "u_made[0] : 3"),
     ("beside", "lines of the block's edge stored too", "within(place_j - tile_j, 2)", "within(place_j - tile_j, 3)"),
     ("past", "edge value lost", ": t[0]", ": u8(0)"),
 )]  # fmt: skip

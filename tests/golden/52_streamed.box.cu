@@ -43,48 +43,51 @@ DEVICE void box_stream(
             for (int element = 0; element < 2; ++element) {
                 u_rows[element + 22] = part_2[element];
             }
-            if (place_d >= tile_d && place_d < tile_d + 16 && place_d < D) {
+            float v_row[8];
+            UNROLL
+            for (int side_h = 1; side_h < 5; ++side_h) {
+                const Index place_h = first_h + side_h - 1;
                 UNROLL
-                for (int side_h = 1; side_h < 5; ++side_h) {
-                    const Index place_h = first_h + side_h - 1;
-                    float v_row[2];
+                for (int column = 0; column < 2; ++column) {
+                    const Index place_w = first_w + column;
+                    const Index d = interior ? place_d : nearest(place_d, D);
+                    const Index h = interior ? place_h : nearest(place_h, H);
+                    const Index w = interior ? place_w : nearest(place_w, W);
+                    const float beside = (column + 63) / 2 == 32
+                        ? u_rows[side_h * 2 + (column + 63) % 2 + 12]
+                        : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 63) % 2 + 12],
+                        lane + (column + 63) / 2 - 32, 32);
+                    const float beside_2 = (column + 65) / 2 == 32
+                        ? u_rows[side_h * 2 + (column + 65) % 2 + 12]
+                        : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 65) % 2 + 12],
+                        lane + (column + 65) / 2 - 32, 32);
+                    v_row[side_h * 2 + column - 2] = u_rows[side_h * 2 + column + 12]
+                        + k[d * k_stride_0 + h * k_stride_1 + w]
+                        * (u_rows[side_h * 2 + column] + u_rows[side_h * 2 + column + 24]
+                        + u_rows[side_h * 2 + column + 10] + u_rows[side_h * 2 + column + 14] + beside
+                        + beside_2 - 6.0f * u_rows[side_h * 2 + column + 12]);
+                }
+            }
+            const bool is_made = place_d >= tile_d && place_d < tile_d + 16 && place_d < D;
+            UNROLL
+            for (int side_h = 1; side_h < 5; ++side_h) {
+                const Index place_h = first_h + side_h - 1;
+                if (interior) {
+                    if (within(lane * 2 - 2, 60) && is_made && within(place_h - tile_h, 12)) {
+                        Pack<float, 2> part_3 = Pack<float, 2>();
+                        UNROLL
+                        for (int element = 0; element < 2; ++element) {
+                            part_3[element] = v_row[side_h * 2 + element - 2];
+                        }
+                        store(v + (place_d * v_stride_0 + place_h * v_stride_1 + first_w), part_3);
+                    }
+                } else {
                     UNROLL
                     for (int column = 0; column < 2; ++column) {
-                        const Index place_w = first_w + column;
-                        const Index d = interior ? place_d : nearest(place_d, D);
-                        const Index h = interior ? place_h : nearest(place_h, H);
-                        const Index w = interior ? place_w : nearest(place_w, W);
-                        const float beside = (column + 63) / 2 == 32
-                            ? u_rows[side_h * 2 + (column + 63) % 2 + 12]
-                            : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 63) % 2 + 12],
-                            lane + (column + 63) / 2 - 32, 32);
-                        const float beside_2 = (column + 65) / 2 == 32
-                            ? u_rows[side_h * 2 + (column + 65) % 2 + 12]
-                            : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 65) % 2 + 12],
-                            lane + (column + 65) / 2 - 32, 32);
-                        v_row[column] = u_rows[side_h * 2 + column + 12]
-                            + k[d * k_stride_0 + h * k_stride_1 + w]
-                            * (u_rows[side_h * 2 + column] + u_rows[side_h * 2 + column + 24]
-                            + u_rows[side_h * 2 + column + 10] + u_rows[side_h * 2 + column + 14] + beside
-                            + beside_2 - 6.0f * u_rows[side_h * 2 + column + 12]);
-                    }
-                    if (interior) {
-                        if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12)) {
-                            Pack<float, 2> part_3 = Pack<float, 2>();
-                            UNROLL
-                            for (int element = 0; element < 2; ++element) {
-                                part_3[element] = v_row[element];
-                            }
-                            store(v + (place_d * v_stride_0 + place_h * v_stride_1 + first_w), part_3);
-                        }
-                    } else {
-                        UNROLL
-                        for (int column = 0; column < 2; ++column) {
-                            if (within(lane * 2 - 2, 60) && within(place_h - tile_h, 12) && place_h < H
-                                && first_w + column < W) {
-                                v[place_d * v_stride_0 + place_h * v_stride_1 + first_w + column] =
-                                    v_row[column];
-                            }
+                        if (within(lane * 2 - 2, 60) && is_made && within(place_h - tile_h, 12) && place_h < H
+                            && first_w + column < W) {
+                            v[place_d * v_stride_0 + place_h * v_stride_1 + first_w + column] =
+                                v_row[side_h * 2 + column - 2];
                         }
                     }
                 }
@@ -106,6 +109,7 @@ DEVICE void box_stream(
             for (int held = 0; held < 24; ++held) {
                 u_rows[held] = u_rows[held + 12];
             }
+            float u_made[8];
             UNROLL
             for (int side_h = 1; side_h < 5; ++side_h) {
                 const Index place_h = first_h + side_h - 1;
@@ -123,13 +127,22 @@ DEVICE void box_stream(
                         ? u_rows[side_h * 2 + (column + 65) % 2 + 48]
                         : shuffle(0xffffffffu, u_rows[side_h * 2 + (column + 65) % 2 + 48],
                         lane + (column + 65) / 2 - 32, 32);
-                    const float made = u_rows[side_h * 2 + column + 48]
+                    u_made[side_h * 2 + column - 2] = u_rows[side_h * 2 + column + 48]
                         + k[d * k_stride_0 + h * k_stride_1 + w]
                         * (u_rows[side_h * 2 + column + 36] + u_rows[side_h * 2 + column + 60]
                         + u_rows[side_h * 2 + column + 46] + u_rows[side_h * 2 + column + 50] + beside
                         + beside_2 - 6.0f * u_rows[side_h * 2 + column + 48]);
+                }
+            }
+            UNROLL
+            for (int side_h = 1; side_h < 5; ++side_h) {
+                const Index place_h = first_h + side_h - 1;
+                UNROLL
+                for (int column = 0; column < 2; ++column) {
+                    const Index place_w = first_w + column;
                     u_rows[side_h * 2 + column + 24] = interior
-                        || (within(place_d_2, D) && within(place_h, H) && within(place_w, W)) ? made : 0.0f;
+                        || (within(place_d_2, D) && within(place_h, H) && within(place_w, W))
+                        ? u_made[side_h * 2 + column - 2] : 0.0f;
                 }
             }
             Pack<float, 2> part_5 = Pack<float, 2>();

@@ -31,37 +31,34 @@ DEVICE void heat_stream(
         for (int turn = 0; turn < 3; ++turn) {
             const Index row = tile_i + walked + turn - 4;
             const Index place_i = row - 9;
-            if (place_i >= tile_i && place_i < tile_i + 16 && place_i < H) {
-                float v_row[2];
+            float v_row[2];
+            UNROLL
+            for (int column = 0; column < 2; ++column) {
+                const float beside = (column + 63) / 2 == 32
+                    ? u_rows[(column + 63) % 2 + 2]
+                    : shuffle(0xffffffffu, u_rows[(column + 63) % 2 + 2], lane + (column + 63) / 2 - 32, 32);
+                const float beside_2 = (column + 65) / 2 == 32
+                    ? u_rows[(column + 65) % 2 + 2]
+                    : shuffle(0xffffffffu, u_rows[(column + 65) % 2 + 2], lane + (column + 65) / 2 - 32, 32);
+                v_row[column] = u_rows[column + 2]
+                    + c_held[0] * (u_rows[column] + u_rows[column + 4] + beside
+                    + beside_2 - 4.0f * u_rows[column + 2]);
+            }
+            const bool is_made = place_i >= tile_i && place_i < tile_i + 16 && place_i < H;
+            if (interior) {
+                if (within(lane * 2 - 4, 56) && is_made) {
+                    Pack<float, 2> part = Pack<float, 2>();
+                    UNROLL
+                    for (int element = 0; element < 2; ++element) {
+                        part[element] = v_row[element];
+                    }
+                    store(v + (place_i * v_stride_0 + first_j), part);
+                }
+            } else {
                 UNROLL
                 for (int column = 0; column < 2; ++column) {
-                    const float beside = (column + 63) / 2 == 32
-                        ? u_rows[(column + 63) % 2 + 2]
-                        : shuffle(0xffffffffu, u_rows[(column + 63) % 2 + 2], lane + (column + 63) / 2 - 32,
-                        32);
-                    const float beside_2 = (column + 65) / 2 == 32
-                        ? u_rows[(column + 65) % 2 + 2]
-                        : shuffle(0xffffffffu, u_rows[(column + 65) % 2 + 2], lane + (column + 65) / 2 - 32,
-                        32);
-                    v_row[column] = u_rows[column + 2]
-                        + c_held[0] * (u_rows[column] + u_rows[column + 4] + beside
-                        + beside_2 - 4.0f * u_rows[column + 2]);
-                }
-                if (interior) {
-                    if (within(lane * 2 - 4, 56)) {
-                        Pack<float, 2> part = Pack<float, 2>();
-                        UNROLL
-                        for (int element = 0; element < 2; ++element) {
-                            part[element] = v_row[element];
-                        }
-                        store(v + (place_i * v_stride_0 + first_j), part);
-                    }
-                } else {
-                    UNROLL
-                    for (int column = 0; column < 2; ++column) {
-                        if (within(lane * 2 - 4, 56) && first_j + column < W) {
-                            v[place_i * v_stride_0 + first_j + column] = v_row[column];
-                        }
+                    if (within(lane * 2 - 4, 56) && is_made && first_j + column < W) {
+                        v[place_i * v_stride_0 + first_j + column] = v_row[column];
                     }
                 }
             }
@@ -72,9 +69,9 @@ DEVICE void heat_stream(
                 for (int held = 0; held < 4; ++held) {
                     u_rows[held + left * 6 - 6] = u_rows[held + left * 6 - 4];
                 }
+                float u_made[2];
                 UNROLL
                 for (int column = 0; column < 2; ++column) {
-                    const Index place_j = first_j + column;
                     const float beside = (column + 63) / 2 == 32
                         ? u_rows[left * 6 + (column + 63) % 2 + 2]
                         : shuffle(0xffffffffu, u_rows[left * 6 + (column + 63) % 2 + 2],
@@ -83,11 +80,15 @@ DEVICE void heat_stream(
                         ? u_rows[left * 6 + (column + 65) % 2 + 2]
                         : shuffle(0xffffffffu, u_rows[left * 6 + (column + 65) % 2 + 2],
                         lane + (column + 65) / 2 - 32, 32);
-                    const float made = u_rows[left * 6 + column + 2]
+                    u_made[column] = u_rows[left * 6 + column + 2]
                         + c_held[0] * (u_rows[left * 6 + column] + u_rows[left * 6 + column + 4] + beside
                         + beside_2 - 4.0f * u_rows[left * 6 + column + 2]);
+                }
+                UNROLL
+                for (int column = 0; column < 2; ++column) {
+                    const Index place_j = first_j + column;
                     u_rows[left * 6 + column - 2] = interior || (within(place_i, H) && within(place_j, W))
-                        ? made : 0.0f;
+                        ? u_made[column] : 0.0f;
                 }
             }
             UNROLL

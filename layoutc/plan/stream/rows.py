@@ -5,6 +5,7 @@ The steps wait for each other from turn to turn, so that in one turn none waits 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,9 +17,10 @@ from layoutc.plan.stream.beside import give_beside, take_beside
 from layoutc.plan.stream.packs import give, take, widest
 from layoutc.plan.stream.state import INTERIOR, Stream
 from layoutc.plan.values import Choice as Chosen
-from layoutc.plan.values import Element, c_type, memory_type, register_type, store
+from layoutc.plan.values import Element, Text, c_type, memory_type, store
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Const, EdgeRule, Equation, Sides
+from layoutc.resolve.types import Type
 
 
 def load_row(stream: Stream) -> None:
@@ -77,72 +79,82 @@ def make_steps(stream: Stream) -> None:
     """A row of every step but the last: those with few steps left first, before what they read moves on."""
     lowering = stream.lowering
     left = Name(stream.frame.names.take("left"), 1, stream.steps - 1)
-    indices = stream.frame.indices
     with lowering.block() as body:
-        if indices[0] in stream.asked:
+        if stream.frame.indices[0] in stream.asked:
             stream.declare_row(left)
         take_beside(stream, left + 1)
         stream.shift(left)
-        with stream.each_side():
-            stream.declare_places(indices[1:-1], stream.asked)
-            with stream.each_column():
-                stream.declare_places(indices[-1:], stream.asked)
-                env = _env(stream, left)
-                for u, equation in stream.equations.items():
-                    _make(stream, u, equation, env, left)
+        _make_row(stream, left)
         give_beside(stream, left)
     lowering.emit(Loop(True, "int", left.id, Int(1), Int(stream.steps), tuple(body)))
 
 
-def _make(stream: Stream, u: str, equation: Equation, env: dict[str, Expr], left: Expr) -> None:
-    """One value into the newest row; outside the tensor what a constant rule has there."""
+def _make_row(stream: Stream, left: Expr) -> None:
+    """All values, and only then which of them lie in the tensor: tests in between are branches that keep them apart."""
+    names, lowering, indices = stream.frame.names, stream.lowering, stream.frame.indices
+    made = {u: names.take(f"{stream.frame.arrays[u]}_made") for u in stream.equations if stream.is_bounded(u)}
+    for u, array in made.items():
+        lowering.emit(Registers(memory_type(stream.tensors[u].type), array, stream.shape.made_of_row))
+    _evaluate(stream, left, [
+        (e, stream.tensors[u].type, stream.of_row(made[u]) if u in made else stream.newest(u, left, stream.column))
+        for u, e in stream.equations.items()])
+    if not made:
+        return
+    with stream.each_side():
+        stream.declare_places(indices[1:-1], stream.asked)
+        with stream.each_column():
+            stream.declare_places(indices[-1:], stream.asked)
+            for u, array in made.items():
+                lowering.emit(Assign(stream.newest(u, left, stream.column), _kept(stream, u, stream.of_row(array))))
+    for array in made.values():
+        names.release(array)
+
+
+def _evaluate(stream: Stream, left: Expr, wanted: Sequence[tuple[Equation, Type, Element]]) -> None:
+    """The values of a row that has so many steps left, to where each is wanted."""
+    indices = stream.frame.indices
+    with stream.each_side():
+        stream.declare_places(indices[1:-1], stream.used)
+        with stream.each_column():
+            stream.declare_places(indices[-1:], stream.used)
+            env = _env(stream, left)
+            for equation, type, target in wanted:
+                stream.lowering.emit(Assign(target, store(stream.lowering.value(equation.value, env), type)))
+
+
+def _kept(stream: Stream, u: str, made: Text) -> Text:
+    """A value inside the tensor; outside what a constant rule has there."""
     lowering, tensor = stream.lowering, stream.tensors[u]
-    value = lowering.named(lowering.value(equation.value, env), register_type(tensor.type), "made")
     at = tuple(Name(stream.places[i]) for i in stream.frame.indices)
-    outside = lowering.edges(tensor.edges, at, stream.frame.counts)[1]
-    for test, constant in reversed(outside):
-        value = Chosen(Binary("||", INTERIOR, test), value, lowering.value(constant, stream.frame.extents))
-    lowering.emit(Assign(stream.newest(u, left, stream.column), store(value, tensor.type)))
+    for test, constant in reversed(lowering.edges(tensor.edges, at, stream.frame.counts)[1]):
+        outside = store(lowering.value(constant, stream.frame.extents), tensor.type)
+        made = Chosen(Binary("||", INTERIOR, test), made, outside)
+    return made
 
 
 def make_outputs(stream: Stream) -> None:
-    """A row of the last step, as far as it lies in the tile; all lanes compute, for all take part in shuffles."""
-    frame, lowering, none = stream.frame, stream.lowering, Int(0)
-    first = frame.indices[0]
-    with lowering.block() as outer:
-        stream.declare_row(none)
-        row = Name(stream.places[first])
-        take_beside(stream, Int(1))
-        with lowering.block() as body, stream.each_side():
-            stream.declare_places(frame.indices[1:-1], frame.indices)
-            _make_outputs(stream)
-        here = every((compare(">=", row, frame.origin(first)),
-                      compare("<", row, frame.origin(first) + frame.choice.tile[0]),
-                      compare("<", row, frame.counts[0])))
-        lowering.emit(When(here, tuple(body)))
-    lowering.emit(*outer)
-
-
-def _make_outputs(stream: Stream) -> None:
-    """The columns of a row, then to memory."""
-    frame, lowering, columns = stream.frame, stream.lowering, stream.shape.warps.columns
-    made = {}
-    for e in frame.choice.equations:
-        type = c_type(frame.output(e).type)
-        made[e.output] = frame.names.take(f"{frame.arrays[e.output]}_row")
-        lowering.emit(Registers(type, made[e.output], columns))
-    with stream.each_column():
-        stream.declare_places(frame.indices[-1:], stream.used)
-        env = _env(stream, Int(0))
-        for e in frame.choice.equations:
-            value = store(lowering.value(e.value, env), frame.output(e).type)
-            lowering.emit(Assign(Element(made[e.output], stream.column), value))
-    tests: list[Expr] = [Call("within", (Name(stream.places[index]) - frame.origin(index), Int(size)))
-                         for index, size in zip(frame.indices[1:-1], frame.choice.tile[1:-1], strict=True)]
-    for e in frame.choice.equations:
-        _store(stream, e, made[e.output], tests)
-    for name in made.values():
-        frame.names.release(name)
+    """A row of the last step, and only then what of it lies in the tile: all lanes compute, as all shuffle."""
+    frame, lowering = stream.frame, stream.lowering
+    first, between = frame.indices[0], frame.indices[1:-1]
+    stream.declare_row(Int(0))
+    take_beside(stream, Int(1))
+    made = [(e, frame.output(e).type, frame.names.take(f"{frame.arrays[e.output]}_row")) for e in
+            frame.choice.equations]
+    lowering.emit(*(Registers(c_type(type), array, stream.shape.made_of_row) for _, type, array in made))
+    _evaluate(stream, Int(0), [(e, type, stream.of_row(array)) for e, type, array in made])
+    row = Name(stream.places[first])
+    is_made = lowering.let("bool", "is_made", every((
+        compare(">=", row, frame.origin(first)), compare("<", row, frame.origin(first) + frame.choice.tile[0]),
+        compare("<", row, frame.counts[0]))))
+    with stream.each_side():
+        stream.declare_places(between, frame.indices)
+        tests: list[Expr] = [Name(is_made, 0, 1), *(
+            Call("within", (Name(stream.places[index]) - frame.origin(index), Int(size)))
+            for index, size in zip(between, frame.choice.tile[1:-1], strict=True))]
+        for e, _, array in made:
+            _store(stream, e, array, tests)
+    for _, _, array in made:
+        frame.names.release(array)
 
 
 def _whole(stream: Stream) -> bool:
@@ -152,7 +164,7 @@ def _whole(stream: Stream) -> bool:
 
 
 def _store(stream: Stream, e: Equation, array: str, tests: list[Expr]) -> None:
-    """A lane's columns of one output, each under one test: what is nested would keep the steps apart."""
+    """A lane's columns of a line of one output, each under one test: what is nested would keep the steps apart."""
     frame, lowering, shape = stream.frame, stream.lowering, stream.shape
     place, inner = frame.place_of(e.output), frame.indices[1:]
     row = Name(stream.places[frame.indices[0]])
@@ -162,14 +174,15 @@ def _store(stream: Stream, e: Equation, array: str, tests: list[Expr]) -> None:
     with lowering.block() as whole:
         if _whole(stream):
             at = dot((row, *between, first), place.strides)
-            give(stream, c_type(place.type), _vector(stream, e.output), (place.array, at), lambda c: Element(array, c))
+            give(stream, c_type(place.type), _vector(stream, e.output), (place.array, at),
+                 lambda c: stream.of_row(array, c))
     with lowering.block() as careful, stream.each_column():
         there = every(compare("<", p, n) for p, n in zip((*between, columns), frame.counts[1:], strict=True))
         at = dot((row, *between, columns), place.strides)
         mine = Call("within", (own if _whole(stream) else own + stream.column, Int(shape.outputs)))
         inside = there if _whole(stream) else Binary("||", INTERIOR, there)
         lowering.emit(When(every((mine, *tests, inside)), (
-            Assign(Element(place.array, at), Element(array, stream.column)),)))
+            Assign(Element(place.array, at), stream.of_row(array)),)))
     if not _whole(stream):
         lowering.emit(*careful)
         return

@@ -71,6 +71,15 @@ class Stream:
         slot = self._rows(left) - 1
         return self.element(u, left, slot, self.sides[0] if self.sides else Int(0), column)
 
+    def of_row(self, array: str, column: Expr | None = None) -> Element:
+        """A column, the loop's own if none is said, in an array of as many values as a lane makes of a row."""
+        line = self.sides[0] - self.shape.beside[0] if self.sides else Int(0)
+        return Element(array, line * self.shape.warps.columns + (self.column if column is None else column))
+
+    def is_bounded(self, u: str) -> bool:
+        """Whether a constant stands for what a tensor has beyond some side."""
+        return any("constant" in kinds(sides) for sides in self.tensors[u].edges)
+
     def _rows(self, left: Expr) -> int:
         """Rows held; of the tensors also those that nothing reads yet."""
         return self.shape.window + (self.shape.ahead if left == Int(self.steps) else 0)
