@@ -1,14 +1,14 @@
 // total, schedule: chosen by the compiler
-// s: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
-// 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((N / 4 + 8191) / 8192, 1); the last one joins what all have
+// s: tile one output; 1024 threads, 1 output each, ((1024,1),1):((0,1),0)
+// 1024 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum((N / 4 + 16383) / 16384, 1); the last one joins what all have
 // x: global memory
-// shared memory: 65 bytes
+// shared memory: 129 bytes
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(512) total(
+KERNEL(1024) total(
     In<float> x,
     Out<float> s,
     Index N,
@@ -17,7 +17,7 @@ KERNEL(512) total(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((N / 4 + 8191) / 8192, 1);
+    const Index parts = maximum((N / 4 + 16383) / 16384, 1);
     float sum_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {
@@ -26,14 +26,14 @@ KERNEL(512) total(
 
     const Index i_whole = N / 4 * 4;
     UNROLL_BY(4)
-    for (Index i = block * 2048 + thread * 4; i < i_whole; i += parts * 2048) {
+    for (Index i = block * 4096 + thread * 4; i < i_whole; i += parts * 4096) {
         const Pack<float, 4> x_run = load<4>(x + i);
         UNROLL
         for (int element = 0; element < 4; ++element) {
             sum_run[element] = sum_run[element] + x_run[element];
         }
     }
-    for (Index i = i_whole + thread + block * 512; i < N; i += parts * 512) {
+    for (Index i = i_whole + thread + block * 1024; i < N; i += parts * 1024) {
         sum_run[0] = sum_run[0] + x[i];
     }
 
@@ -50,15 +50,15 @@ KERNEL(512) total(
         sum = sum + sum_there;
     }
 
-    SHARED(float, sum_of_warp, 16);
+    SHARED(float, sum_of_warp, 32);
     if (lane == 0) {
         sum_of_warp[thread / 32] = sum;
     }
     __syncthreads();
-    sum = sum_of_warp[lane % 16];
+    sum = sum_of_warp[lane];
     UNROLL
-    for (int distance = 8; distance > 0; distance /= 2) {
-        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 16);
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float sum_there = shuffle(0xffffffffu, sum, lane ^ distance, 32);
         sum = sum + sum_there;
     }
     if (thread == 0) {
@@ -83,7 +83,7 @@ KERNEL(512) total(
             float sum_2 = 0.0f;
             float lost = 0.0f;
             UNROLL_BY(4)
-            for (Index part = thread; part < parts; part += 512) {
+            for (Index part = thread; part < parts; part += 1024) {
                 const float sum_there = fetch(total_sum + part);
                 sum_2 = add_compensated(sum_2, sum_there, lost);
             }
@@ -96,10 +96,10 @@ KERNEL(512) total(
                 sum_of_warp[thread / 32] = sum_2;
             }
             __syncthreads();
-            sum_2 = sum_of_warp[lane % 16];
+            sum_2 = sum_of_warp[lane];
             UNROLL
-            for (int distance = 8; distance > 0; distance /= 2) {
-                const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 16);
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float sum_there = shuffle(0xffffffffu, sum_2, lane ^ distance, 32);
                 sum_2 = sum_2 + sum_there;
             }
             if (thread == 0) {

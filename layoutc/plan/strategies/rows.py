@@ -22,12 +22,15 @@ from layoutc.plan.reductions.fit import (
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import Group, groups_of
 from layoutc.plan.reductions.make import AHEAD
+from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.reductions.team import Team, can_meet
 from layoutc.plan.reductions.team_pass import Order
 from layoutc.plan.strategies.teamed import Teamed
 from layoutc.plan.work import Work
 
 THREADS = 512
+ALONE = 1024            # where there is one output: each block reads longer stretches, and leaves fewer parts
+ALONE_WORDS = 4         # that a thread may hold of it, so that with what is on its way there are at most 32 registers
 ROUNDS = 16             # of a worker, after which another block takes the rest
 MEETING_BYTES = 40      # what the shuffles of a worker cost, as bytes asked of memory
 
@@ -63,7 +66,7 @@ def _team(work: Work, found: tuple[Found, ...], vector: int) -> Team | str:
     """As many threads an output as the block has for each."""
     outputs = outputs_of(work)
     told = threads_of(work)
-    threads = told or max(THREADS if tile_of(work) is None else THREADS // 2, min(outputs * WARP, 1024))
+    threads = told or max(_usual(work, found, vector), min(outputs * WARP, 1024))
     if threads % outputs:
         return f"{threads} threads cannot be divided among {outputs} outputs"
     workers = threads // outputs
@@ -72,6 +75,14 @@ def _team(work: Work, found: tuple[Found, ...], vector: int) -> Team | str:
     sizes, walked = tile_of(work) or {}, walked_indices(work, found)
     tile = tuple(workers if walked and n == walked[-1] else sizes.get(i, 1) for n, i in enumerate(work.indices))
     return Team(threads, workers, vector, False, tile, walked=walked)
+
+
+def _usual(work: Work, found: tuple[Found, ...], vector: int) -> int:
+    """Threads of a block of few outputs."""
+    if tile_of(work) is not None:
+        return THREADS // 2
+    words = vector * sum(p.type.bytes for one in found for p in parts_of(one.reduce)) // 4
+    return ALONE if not work.indices and words <= ALONE_WORDS else THREADS
 
 
 def _short(work: Work, team: Team) -> Team | None:
