@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutc.index import Call, Expr, Int, Name, compare
+from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, multiplied
 from layoutc.index import both as both_of
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.used import with_used
@@ -18,6 +18,8 @@ from layoutc.plan.matrix.warpgroups import GroupMultiplication
 from layoutc.plan.steps import Barrier, Barriers, Do, Let, Loop, Step, Steps, WarpBarrier, When
 from layoutc.plan.values import Function, Operation, Text, Variable
 
+TOGETHER = 8            # blocks below each other that come before those beside: what they read meets in a cache
+
 
 class BoxMultiplication(GroupMultiplication):
     """The steps of one pass whose chunks come as boxes into a ring of buffers.
@@ -30,6 +32,33 @@ class BoxMultiplication(GroupMultiplication):
         self.coming = dict(zip((self.rows.name, self.columns.name), coming, strict=True))
         self.full, self.empty = frame.names.take("full"), frame.names.take("empty")
         self.at: dict[str, Expr] = {}           # indices of the tile's first row and column
+
+    def _emit_tile(self) -> None:
+        """Where the block's rows and columns begin: blocks that run together share some rows and some columns."""
+        across = ceildiv(self._count(self.columns), self.tiling.columns)
+        if across == Int(1):
+            super()._emit_tile()
+            return
+        self._emit_block()
+        blocks = []
+        for operand, size in ((self.columns, self.tiling.columns), (self.rows, self.tiling.rows)):
+            word = "rows" if operand.is_rows else "columns"
+            operand.outputs = self._named(word, self._count(operand))
+            blocks.append(self._named(f"blocks_of_{word}", ceildiv(operand.outputs, size)))
+        across, down = blocks
+        let, place = self.lowering.let, Name("block", 0)
+        if self.product.batch:
+            self._emit_batch(place // (across * down))
+            place = Name(let("Index", "place", place % (across * down)), 0)
+        together = across * TOGETHER
+        first = Name(let("Index", "first_block", place // together * TOGETHER), 0)
+        high = Name(let("Index", "blocks_beside", Call("minimum", (down - first, Int(TOGETHER)))), 1)
+        after = Name(let("Index", "blocks_after", place % together), 0)
+        self.columns.first = Name(let("Index", "tile_columns", after // high * self.tiling.columns), 0)
+        self.rows.first = Name(let("Index", "tile_rows", (first + after % high) * self.tiling.rows), 0)
+
+    def _count(self, operand: Operand) -> Expr:
+        return multiplied(self.counts[i] for i in operand.factor.side)
 
     def _emit_lines(self) -> None:
         """The barriers, and where the tile begins along each of its indices."""

@@ -82,10 +82,7 @@ class Multiplication:
 
     def _emit_tile(self) -> None:
         """Where the block's rows and columns begin, columns fastest; its place along the other indices."""
-        frame, emit = self.frame, self.lowering.emit
-        emit(Let("Index", "block", Name("blockIdx.x")))
-        for index, n in self.counts.items():
-            self.counts[index] = self._named(f"extent_{frame.spelled[index]}", n)
+        self._emit_block()
         rest: Expr = Name("block", 0)
         for operand, size in ((self.columns, self.tiling.columns), (self.rows, self.tiling.rows)):
             word = "rows" if operand.is_rows else "columns"
@@ -97,11 +94,21 @@ class Multiplication:
                 here, rest = rest % blocks, rest // blocks
             name = self.lowering.let("Index", f"tile_{word}", here * size)
             operand.first = Name(name, 0)
+        self._emit_batch(rest)
+
+    def _emit_block(self) -> None:
+        """The block's number, and names of extents that are no names."""
+        self.lowering.emit(Let("Index", "block", Name("blockIdx.x")))
+        for index, n in self.counts.items():
+            self.counts[index] = self._named(f"extent_{self.frame.spelled[index]}", n)
+
+    def _emit_batch(self, rest: Expr) -> None:
+        """The block's place along the indices that are neither rows nor columns, by its number among those places."""
         for index in reversed(self.product.batch):
             here = rest
             if index != self.product.batch[0]:
                 here, rest = rest % self.counts[index], rest // self.counts[index]
-            emit(Let("Index", frame.spelled[index], here))
+            self.lowering.emit(Let("Index", self.frame.spelled[index], here))
 
     def _emit_places(self) -> None:
         """The warp's first row and column in the tile; what a lane names of its fragments."""
