@@ -79,6 +79,9 @@ def _torch(row: Row, inputs: Sequence[Any]) -> Call | None:
             type = torch.bfloat16 if row.peer == "conv_bf16" else torch.float32
             x, w = (torch.as_tensor(a.view(np.uint8), device="cuda").view(type).permute(0, 3, 1, 2) for a in inputs)
             return lambda: functional.conv2d(x, w, padding=1).permute(0, 2, 3, 1)
+        case "product_bf16":
+            a, b = (torch.as_tensor(x.view(np.uint8), device="cuda").view(torch.bfloat16) for x in inputs)
+            return lambda: a @ b.T
     return None
 
 

@@ -51,6 +51,11 @@ def separable(k: int) -> str:
 }}"""
 
 
+PRODUCT = """kernel k(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) {
+    c[i, j] = bf16(sum(k) f32(a[i, k]) * f32(b[j, k]))
+}"""
+
+
 def window(reduction: str) -> str:
     """A 3 × 3 filter without weights."""
     return f"""kernel k(x: f32[H, W]) -> (y: f32[H, W]) {{
@@ -144,7 +149,9 @@ ROWS = (
     Row("sum columns, 16384²", total("j", "i"), PLANE, "sum_columns", "copy", 1.04, SMALL_PLANE),
     *(Row(f"5-point Laplace, {edge}, 8192²", laplace(edge), HALF_PLANE, "", "copy", None, SMALL_PLANE)
       for edge in EDGES),
-    _layer_row(32, 256, 28, 256, "bf16", None),
+    _layer_row(32, 256, 28, 256, "bf16", 600),
+    Row("product bf16 8192³", PRODUCT, {"M": 8192, "N": 8192, "K": 8192}, "product_bf16", "tflops", 700,
+        {"M": 40, "N": 24, "K": 80}, operations=2 * 8192**3),
     _layer_row(32, 64, 56, 64, "f32", None),
     Row("heat, 64 steps, 8192²", HEAT, HALF_PLANE, "", "copy", 2.0, SMALL_PLANE, steps=64),
     Row("heat, 64 steps, 512³", HEAT_3D, {"D": 512, "H": 512, "W": 512}, "", "copy", 1.5, SMALL_CUBE, steps=64),
