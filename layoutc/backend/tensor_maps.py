@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,8 @@ def map_of(param: MapParam, mapped: Mapped) -> np.void:
     if array.dtype != numpy_dtype(param.type):
         raise TypeError(f"{param.name} holds {param.type}, not {array.dtype}")
     if not array.size:
-        return _encoded(param, int(_nothing().data.ptr), (1,) * array.ndim, (0,) * array.ndim, mapped.last)
+        ones, zeros = (1,) * array.ndim, (0,) * array.ndim
+        return _encoded(param, _nothing(_cupy().cuda.runtime.getDevice()), ones, zeros, mapped.last)
     return _encoded(param, int(array.data.ptr), array.shape, array.strides, mapped.last)
 
 
@@ -108,6 +110,15 @@ def _driver() -> ctypes.CDLL:
 
 
 @cache
-def _nothing() -> Any:
-    """Zeros, of which a tensor without elements is made: what is read of it lies outside."""
-    return importlib.import_module("cupy").zeros(NOTHING_BYTES, "u1")
+def _zeros_on(device: int) -> Any:
+    with _cupy().cuda.Device(device):
+        return _cupy().zeros(NOTHING_BYTES, "u1")
+
+
+def _nothing(device: int) -> int:
+    """The address of zeros, of which a tensor without elements is made: what is read of it lies outside."""
+    return int(_zeros_on(device).data.ptr)
+
+
+def _cupy() -> ModuleType:
+    return importlib.import_module("cupy")

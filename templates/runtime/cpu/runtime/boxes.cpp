@@ -176,6 +176,8 @@ void check_copy(const Coming& one) {
     const BoxCopy& of = one.of;
     const TensorMap& from = *of.from;
     const u32 numbers = from.windows ? 2 * from.rank - 2 : from.rank;
+    if (from.box[from.rank - 1] * from.element_bytes % BOX_VECTOR)
+        report(one.line, NOWHERE, "lines of a box are of whole %lld bytes", BOX_VECTOR);
     if (of.count != numbers) report(one.line, NOWHERE, "this map takes %u numbers, not %u", numbers, of.count);
     for (u32 k = 1; from.windows && k + 1 < from.rank; ++k)
         if (of.numbers[k] < from.low[k] || of.numbers[k] > from.last[k] || of.numbers[from.rank + k - 1] < 0)
