@@ -67,8 +67,8 @@ def at(x: Array, place: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.parametrize(("type", "shape", "box", "begin"), [
-    ("f32", (9, 20), (3, 8), (-1, 16)), ("u8", (5, 32), (4, 16), (3, -5)), ("f64", (4, 3, 6), (2, 2, 4), (-1, 2, 3)),
-    ("f16", (2, 3, 4, 8), (1, 2, 3, 8), (1, -1, 2, 4)), ("i32", (2, 2, 3, 3, 4), (2, 1, 2, 2, 4), (1, 1, -1, 2, 0))],
+    ("f32", (9, 20), (3, 8), (-1, 16)), ("u8", (5, 32), (4, 16), (3, -16)), ("f64", (4, 3, 6), (2, 2, 4), (-1, 2, 4)),
+    ("f16", (2, 3, 4, 8), (1, 2, 3, 16), (1, -1, 2, -8)), ("i32", (2, 2, 3, 3, 4), (2, 1, 2, 2, 4), (1, 1, -1, 2, 0))],
     ids=str)
 def test_a_box_is_a_slice_with_zeros_around(
     type: str, shape: tuple[int, ...], box: tuple[int, ...], begin: tuple[int, ...], device: str
@@ -143,6 +143,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "between lines": (changed("a_chunks + into * 4096", "a_chunks + (into * 4096 + 8)"), "at a multiple of 1024"),
     "past the end": (changed("b_chunks + into * 4096", "b_chunks + (into + 1) * 4096"), "outside|never written"),
     "a line too far": (changed("tile_rows, k);", "tile_rows + 1, k);"), "wrong: c"),
+    "within a vector": (changed("tile_rows, k);", "tile_rows, k + 4);"), "at whole 16 bytes"),
     "a number too many": (changed("tile_rows, k);", "tile_rows, k, 0);"), "takes 2 numbers, not 3"),
 }
 

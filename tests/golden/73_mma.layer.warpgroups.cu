@@ -27,9 +27,9 @@ KERNEL(128, 4) layer(
     const Index blocks_of_columns = (M + 63) / 64;
     const Index rows = N * extent_i * extent_j;
     const Index blocks_of_rows = (rows + 63) / 64;
-    const Index first_block = block / (blocks_of_columns * 8) * 8;
-    const Index blocks_beside = minimum(blocks_of_rows - first_block, 8);
-    const Index blocks_after = block % (blocks_of_columns * 8);
+    const Index first_block = block / (blocks_of_columns * 16) * 16;
+    const Index blocks_beside = minimum(blocks_of_rows - first_block, 16);
+    const Index blocks_after = block % (blocks_of_columns * 16);
     const Index tile_columns = blocks_after / blocks_beside * 64;
     const Index tile_rows = (first_block + blocks_after % blocks_beside) * 64;
     BARRIERS(full, 3);

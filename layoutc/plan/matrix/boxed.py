@@ -18,7 +18,7 @@ from layoutc.plan.matrix.warpgroups import GroupMultiplication
 from layoutc.plan.steps import Barrier, Barriers, Do, Let, Loop, Step, Steps, WarpBarrier, When
 from layoutc.plan.values import Function, Operation, Text, Variable
 
-TOGETHER = 8            # blocks below each other that come before those beside: what they read meets in a cache
+TOGETHER = 16           # blocks below each other that come before those beside: what they read meets in a cache
 
 
 class BoxMultiplication(GroupMultiplication):

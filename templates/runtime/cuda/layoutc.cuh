@@ -272,7 +272,7 @@ DEVICE void barrier_wait(Barrier* barrier, int parity) {
 #endif
 }
 
-// Brings the box of a tensor that begins at these subscripts; elements outside the tensor are 0.
+// Brings the box of a tensor that begins at these subscripts, the last at whole 16 bytes; outside the tensor is 0.
 template <class T, class... At> DEVICE void copy_box(T* to, const TensorMap& from, Barrier* barrier, At... subscripts) {
 #if __CUDA_ARCH__ >= 900
     constexpr int rank = sizeof...(At);

@@ -179,6 +179,9 @@ void check_copy(const Coming& one) {
     if (from.box[from.rank - 1] * from.element_bytes % BOX_VECTOR)
         report(one.line, NOWHERE, "lines of a box are of whole %lld bytes", BOX_VECTOR);
     if (of.count != numbers) report(one.line, NOWHERE, "this map takes %u numbers, not %u", numbers, of.count);
+    if (of.numbers[from.rank - 1] * i64(from.element_bytes) % BOX_VECTOR)     // an H200 knows no such instruction
+        report(one.line, NOWHERE, "a copy begins at whole %lld bytes of a line, not at element %lld", BOX_VECTOR,
+               of.numbers[from.rank - 1]);
     for (u32 k = 1; from.windows && k + 1 < from.rank; ++k)
         if (of.numbers[k] < from.low[k] || of.numbers[k] > from.last[k] || of.numbers[from.rank + k - 1] < 0)
             report(one.line, NOWHERE, "along axis %u no window begins at %lld, or a tap lies before it", k, of.numbers[k]);
