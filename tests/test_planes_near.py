@@ -93,8 +93,24 @@ def test_what_is_read_little_goes_through_the_cache_what_is_read_much_does_not()
         assert {s.where for s in made.storage if s.tensor == "x"} == {where}
 
 
-def test_warps_inside_read_without_a_test_of_lines_and_columns() -> None:
-    text = near(star("edge x = constant(0)", r=1), "").cuda
-    straight = re.findall(r"if \(x_inside && x_i(?:_2)? >= 0 && x_i(?:_2)? < D\) \{(.*?)\} else \{", text, re.DOTALL)
+def test_warps_inside_fold_only_what_stands_beside_vectors() -> None:
+    text = near(star("edge x = nearest", r=1), "").cuda
+    straight = re.findall(r"if \(x_inside && \w+ >= 0 && \w+ < D\) \{(.*?)\} else \{", text, re.DOTALL)
     assert straight
-    assert not any("within" in body or "< W" in body for body in straight)
+    assert not any("nearest(i" in body or "nearest(j" in body for body in straight)
+    assert any("nearest(l - 1, W)" in body for body in straight)
+
+
+def test_where_one_value_stands_outside_only_lines_that_end_amid_a_vector_are_read_by_elements() -> None:
+    text = star("edge x = constant(0)", r=1)
+    whole, ragged = near(text, "").cuda.split("} else {\n        UNROLL_BY(")
+    assert "l + element" not in whole
+    assert "l + element" in ragged
+    assert "l + element" not in near(text.replace("[D, H, W]", "[8, 8, 640]"), "").cuda
+
+
+def test_lines_of_a_view_that_end_amid_a_vector(device: str) -> None:
+    kernel = near(star("edge x = constant(0)", r=1))
+    x, w = arrays(kernel, (5, 19, 136), (2,))
+    for columns in (133, 131, 130, 128, 5, 2):
+        assert_matches_numpy(kernel, x[:, :, :columns], w, device=device)

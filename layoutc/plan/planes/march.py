@@ -22,6 +22,7 @@ from layoutc.plan.passing.weights import moves
 from layoutc.plan.planes.parts import Part, extent_of
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.steps import Loop, Step
+from layoutc.plan.values import Literal, Text
 from layoutc.plan.work import Work
 
 
@@ -39,7 +40,10 @@ class March(Passing):
         self.own: dict[Ring, str] = {}              # where a thread's first output stands in a plane
         self.sources: dict[Ring, str] = {}          # array of where a thread's part of a plane lies
         self.there: dict[Ring, str] = {}            # array of whether it is there, where else there are zeros
-        self.inside_of: dict[Ring, str] = {}        # whether a block copies without a look at the rules
+        self.inside_of: dict[Ring, str] = {}        # whether planes are read without a look at the rules
+        self.blanks: dict[Ring, Literal] = {}       # what stands outside on all sides, where each access has a test
+        self.whole_lines: Text = TRUE               # whether lines of those end with whole vectors
+        self.ruled = False                          # a walk for blocks whose lines do not
         self.turn: Name = Name(names.take("turn"), 0)
 
     @property

@@ -1,25 +1,30 @@
-"""What a thread needs of a plane, from memory through the first cache: its neighbours in the block find it there.
+"""A plane straight from memory through the first cache: its neighbours in the block find it there.
 
-Warps whose lines and columns lie inside read without a test as long as the plane is there; others by the edge rules.
+Where one value stands outside on all sides, every access has a test of its own and all warps do the same; blocks whose
+lines do not end with whole vectors have a walk of their own. Where a rule folds, warps whose vectors lie inside read
+them without a test; what stands alone beside a thread's vectors follows the rule of its own axis everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import partial, reduce
 from itertools import groupby
 
-from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.loading import holds_something, is_certain
 from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.machine import WARP
 from layoutc.plan.planes.march import March
 from layoutc.plan.planes.parts import Part, covers
+from layoutc.plan.planes.put import vector_of
 from layoutc.plan.planes.shape import Ring
 from layoutc.plan.planes.stage import whole_there
 from layoutc.plan.planes.take import Segment, copy_held, element_of, over_pieces, segments
 from layoutc.plan.steps import Assign, Either, Let, Loop, Step
 from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, load, memory_type
+from layoutc.resolve.program import Const
 from layoutc.resolve.types import BOOL, compute_type
 
 Subscripts = tuple[Expr, ...]
@@ -27,19 +32,54 @@ Taken = Callable[[Subscripts, Expr, int], None]     # subscripts of an access, i
 
 
 def declare_insides(march: March) -> None:
-    """Of every tensor, whether all that a warp reads of planes lies inside, the walked axis aside."""
-    frame, shape = march.frame, march.shape
-    items = shape.items
+    """Of every tensor, what stands outside on all sides, or whether what a warp reads of planes lies inside."""
+    frame, lines = march.frame, []
+    for ring in march.shape.rings:
+        blank = _blank(march, ring)
+        if blank is None:
+            inside = frame.lowering.let("bool", f"{frame.arrays[ring.tensor]}_inside", _warp_inside(march, ring))
+            march.inside_of[ring] = inside
+        else:
+            march.blanks[ring] = blank
+            lines += [(frame.source_of(ring.tensor).extents[-1], ring.vector)]
+    if lines:
+        lines += [(frame.counts[-1], vector_of(march, e)) for e in march.work.equations]
+    march.whole_lines = _whole_lines(march, lines)
+
+
+def _blank(march: March, ring: Ring) -> Literal | None:
+    """What stands outside on all sides alike, if accesses move more than one element; where nothing does, a zero."""
+    type = compute_type(ring.type)
+    values = {rule.value for pair in march.frame.source_of(ring.tensor).edges for rule in pair if rule is not None}
+    if ring.vector == 1 or len(values) > 1:
+        return None
+    value, = values or {Const(False if type == BOOL else 0, ring.type)}
+    return Literal(value.value, type) if isinstance(value, Const) else None
+
+
+def _whole_lines(march: March, lines: list[tuple[Expr, int]]) -> Text:
+    """Whether vectors of a block that begin in a line end there; ``lines``: their extents, and elements a vector."""
+    end = march.frame.origin(march.shape.items.lined) + WARP * march.shape.items.columns
+    tests = []
+    for n, vector in dict.fromkeys(lines):
+        rest = n % vector
+        if rest != Int(0):
+            tests.append(Operation("||", compare("==", rest, Int(0)), compare("<=", end, n)))
+    return reduce(partial(Operation, "&&"), tests) if tests else TRUE
+
+
+def _warp_inside(march: March, ring: Ring) -> Text:
+    """Whether all vectors that a warp reads of planes lie inside, the walked axis aside."""
+    frame, items, v = march.frame, march.shape.items, ring.vector
     warp = {items.beside: (frame.at[items.beside], items.lines),
             items.lined: (frame.origin(items.lined), WARP * items.columns)}
-    for ring in shape.rings:
-        tests = []
-        for number, (a, n) in enumerate(zip(ring.axes, frame.source_of(ring.tensor).extents, strict=True)):
-            if number != ring.walked:
-                first, count = warp.get(a.index or "", (frame.at[a.index] if a.index else Int(0), 1))
-                tests += [compare(">=", first + a.low, Int(0)), compare("<=", first + (count + a.high), n)]
-        inside = every(t for t in tests if t != TRUE)
-        march.inside_of[ring] = frame.lowering.let("bool", f"{frame.arrays[ring.tensor]}_inside", inside)
+    tests = []
+    for number, (a, n) in enumerate(zip(ring.axes, frame.source_of(ring.tensor).extents, strict=True)):
+        low, high = (-(-a.low // v) * v, a.high // v * v) if number == len(ring.axes) - 1 else (a.low, a.high)
+        if number != ring.walked:
+            first, count = warp.get(a.index or "", (frame.at[a.index] if a.index else Int(0), 1))
+            tests += [compare(">=", first + low, Int(0)), compare("<=", first + (count + high), n)]
+    return every(t for t in tests if t != TRUE)
 
 
 def take_near(march: March, ring: Ring, parts: Sequence[Part]) -> None:
@@ -54,24 +94,26 @@ def take_near(march: March, ring: Ring, parts: Sequence[Part]) -> None:
 
 def _take_plane(march: March, ring: Ring, plane: Expr, parts: list[Part]) -> None:
     frame = march.frame
-    source = frame.source_of(ring.tensor)
     boxes = [(part, box) for part in parts for box in segments(part, covers(march.shape.parts, part))]
-    packs: list[str] = []
-    with frame.lowering.block() as straight:
-        for part, (segment, held) in boxes:
-            if held is None:
-                _each(march, ring, part, segment, plane, partial(_put_there, march, part, source, packs))
-    for pack in packs:
-        march.names.release(pack)
-    with frame.lowering.block() as ruled:
-        for part, (segment, held) in boxes:
-            if held is None:
-                _each(march, ring, part, segment, plane, partial(_by_rule, march, part, source))
-    there = compare("<", plane, source.extents[ring.walked])
-    test: Text = Variable(march.inside_of[ring])
-    for one in (compare(">=", plane, Int(0)), there):
-        test = test if one == TRUE else Operation("&&", test, one)
-    frame.lowering.emit(Either(test, tuple(straight), tuple(ruled)))
+
+    def taken(way: Callable[[March, Ring, Part, list[str], Subscripts, Expr, int], None]) -> tuple[Step, ...]:
+        packs: list[str] = []
+        with frame.lowering.block() as steps:
+            for part, (segment, held) in boxes:
+                if held is None:
+                    _each(march, ring, part, segment, plane, partial(way, march, ring, part, packs))
+        for pack in packs:
+            march.names.release(pack)
+        return tuple(steps)
+
+    if ring in march.blanks:
+        frame.lowering.emit(*taken(_by_rule if march.ruled else _or_blank))
+    else:
+        test: Text = Variable(march.inside_of[ring])
+        n = frame.source_of(ring.tensor).extents[ring.walked]
+        for one in (compare(">=", plane, Int(0)), compare("<", plane, n)):
+            test = test if one == TRUE else Operation("&&", test, one)
+        frame.lowering.emit(Either(test, taken(_inside), taken(_by_rule)))
     for part, (segment, held) in boxes:
         if held is not None:
             copy_held(march, part, held, segment)
@@ -98,11 +140,37 @@ def _runs(columns: range, vector: int) -> list[tuple[range, int]]:
     return [(run, width) for run, width in runs if run]
 
 
-def _put_there(
-    march: March, part: Part, source: InGlobal, packs: list[str], subscripts: Subscripts, slot: Expr, width: int
+def _inside(
+    march: March, ring: Ring, part: Part, packs: list[str], subscripts: Subscripts, slot: Expr, width: int
 ) -> None:
-    """An access of what is known to lie inside."""
-    _put_whole(march, part, source, packs, dot(subscripts, source.strides), slot, width)
+    """An access of what is known to lie inside; what stands beside vectors follows the rule of its axis."""
+    source = march.frame.source_of(ring.tensor)
+    if width < ring.vector:
+        along = replace(source, edges=(*((None, None) for _ in source.edges[:-1]), source.edges[-1]))
+        march.frame.lowering.emit(_one(march, part, along, subscripts, slot, len(subscripts) - 1))
+    else:
+        _put_whole(march, part, source, packs, dot(subscripts, source.strides), slot, width)
+
+
+def _or_blank(
+    march: March, ring: Ring, part: Part, packs: list[str], subscripts: Subscripts, slot: Expr, width: int
+) -> None:
+    """What is there, else what stands outside."""
+    frame, source, blank = march.frame, march.frame.source_of(ring.tensor), march.blanks[ring]
+    if width == 1:
+        frame.lowering.emit(_one(march, part, source, subscripts, slot))
+        return
+    tests = [compare("<", i, n) if compare(">=", i, Int(0)) == TRUE else Call("within", (i, n))
+             for i, n in zip(subscripts, source.extents, strict=True)]
+    own: list[str] = []
+    with frame.lowering.block() as there:
+        _put_whole(march, part, source, own, dot(subscripts, source.strides), slot, width)
+    march.names.release(own[0])
+    element = Name(march.names.take("element"), 0, width - 1)
+    none = Assign(Element(march.arrays[part], slot + element), blank)
+    fill = Loop(True, "int", element.id, Int(0), Int(width), (none,))
+    march.names.release(element.id)
+    frame.lowering.emit(Either(every(t for t in tests if t != TRUE), tuple(there), (fill,)))
 
 
 def _put_whole(
@@ -123,30 +191,38 @@ def _put_whole(
     packs.append(pack)
 
 
-def _by_rule(march: March, part: Part, source: InGlobal, subscripts: Subscripts, slot: Expr, width: int) -> None:
-    """A vector where it lies inside, else element by element."""
-    frame = march.frame
+def _by_rule(
+    march: March, ring: Ring, part: Part, packs: list[str], subscripts: Subscripts, slot: Expr, width: int
+) -> None:
+    """A vector where it lies inside and a rule folds, else element by element."""
+    frame, source = march.frame, march.frame.source_of(ring.tensor)
     if width == 1:
         frame.lowering.emit(_one(march, part, source, subscripts, slot))
         return
-    test, at = whole_there(frame, source, subscripts, width)
-    packs: list[str] = []
-    with frame.lowering.block() as whole:
-        _put_whole(march, part, source, packs, at, slot, width)
-    march.names.release(packs[0])
     element = Name(march.names.take("element"), 0, width - 1)
     single = _one(march, part, source, (*subscripts[:-1], subscripts[-1] + element), slot + element)
     each = Loop(True, "int", element.id, Int(0), Int(width), (single,))
     march.names.release(element.id)
+    if ring in march.blanks:
+        frame.lowering.emit(each)
+        return
+    test, at = whole_there(frame, source, subscripts, width)
+    own: list[str] = []
+    with frame.lowering.block() as whole:
+        _put_whole(march, part, source, own, at, slot, width)
+    march.names.release(own[0])
     frame.lowering.emit(Either(test, tuple(whole), (each,)))
 
 
-def _one(march: March, part: Part, source: InGlobal, subscripts: Subscripts, slot: Expr) -> Step:
-    """What the rules say of an element; nothing where none answers, since no output needs it."""
+def _one(march: March, part: Part, source: InGlobal, subscripts: Subscripts, slot: Expr, first: int = 0) -> Step:
+    """What the rules say of an element; nothing where none answers, since no output needs it.
+
+    ``first``: the axis before which all lies inside.
+    """
     frame = march.frame
     value = frame.lowering.in_global(source, subscripts, frame.extents)
     tests = [] if is_certain(frame, part.tensor) else holds_something(frame, source.extents, source.edges)
-    for i, n, (low, high) in zip(subscripts, source.extents, source.edges, strict=True):
+    for i, n, (low, high) in list(zip(subscripts, source.extents, source.edges, strict=True))[first:]:
         tests += [compare(">=", i, Int(0))] if low is None else []
         tests += [compare("<", i, n)] if high is None else []
     there = every(t for t in tests if t != TRUE)

@@ -168,6 +168,8 @@ def _joined(parts: list[Part], less: bool) -> list[Part]:
         done = True
         for a, b in ((a, b) for n, a in enumerate(parts) for b in parts[n + 1:]):
             both = replace(a, axes=union(a.axes, b.axes))
+            if less and both.held > max(a.held, b.held) and (a.depth > 1) != (b.depth > 1):
+                continue        # what is of one plane would stay in registers from plane to plane
             if both.held + less <= a.held + b.held:
                 parts = [both if p is a else p for p in parts if p is not b]
                 done = False

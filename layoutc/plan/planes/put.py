@@ -26,11 +26,16 @@ def put(march: March, equation: Equation, made: str) -> None:
         march.names.release(str(line))
 
 
+def vector_of(march: March, equation: Equation) -> int:
+    """Elements of an output that an access moves."""
+    return min(march.shape.items.columns, march.frame.vector_of(equation.output))
+
+
 def _put_line(march: March, equation: Equation, made: str, first: Expr, at: dict[str, Expr]) -> None:
     frame, items = march.frame, march.shape.items
     place, lined = frame.place_of(equation.output), items.lined
     n = frame.counts[-1]
-    vector = min(items.columns, frame.vector_of(equation.output))
+    vector = vector_of(march, equation)
     piece: Expr = Name(march.names.take("piece"), 0, items.columns // vector - 1) if items.columns > vector else Int(0)
     begin = at[lined] + piece * vector
     element = Name(march.names.take("element"), 0, vector - 1) if vector > 1 else Int(0)
@@ -45,7 +50,11 @@ def _put_line(march: March, equation: Equation, made: str, first: Expr, at: dict
         whole = _whole(march, equation, made, first + piece * vector, {**at, lined: begin}, vector)
         one_by_one = Loop(True, "int", element.id, Int(0), Int(vector), tuple(singles))
         inside = compare("<=", begin + vector, n)
-        steps = whole if inside == TRUE else [Either(inside, tuple(whole), (one_by_one,))]
+        if march.blanks and not march.ruled:
+            with frame.lowering.block() as steps:       # lines end with whole vectors
+                emit_when(frame, compare("<", begin, n), whole)
+        else:
+            steps = whole if inside == TRUE else [Either(inside, tuple(whole), (one_by_one,))]
     frame.lowering.emit(*nested([(piece, items.columns // vector)], steps))
     if isinstance(piece, Name):
         march.names.release(piece.id)

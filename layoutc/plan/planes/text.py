@@ -20,7 +20,7 @@ from layoutc.plan.planes.put import put
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.planes.stage import declare_rings, declare_sources, send_planes
 from layoutc.plan.planes.take import take_parts
-from layoutc.plan.steps import Barrier, Do, Let, Loop, Note, Registers, Turns
+from layoutc.plan.steps import Barrier, Do, Either, Let, Loop, Note, Registers, Turns
 from layoutc.plan.values import Function, Literal, register_type
 from layoutc.plan.work import Made, Work
 
@@ -81,6 +81,17 @@ def _emit_turns(march: March) -> None:
     turns = Name(frame.lowering.let("Index", "turns", planes + shape.delay), shape.delay)
     if not shape.knobs.cached:
         _send_first(march)
+    straight = _turns(march, turns)
+    if march.whole_lines == TRUE:
+        frame.lowering.emit(straight)
+        return
+    march.ruled = True
+    frame.lowering.emit(Either(march.whole_lines, (straight,), (_turns(march, turns),)))
+
+
+def _turns(march: March, turns: Expr) -> Turns:
+    frame, shape = march.frame, march.shape
+    walked = shape.walked
     with frame.lowering.block() as body:
         finished = frame.origin(walked) + march.turn - shape.delay
         frame.lowering.emit(Let("Index", frame.spelled[walked], finished))
@@ -89,7 +100,7 @@ def _emit_turns(march: March) -> None:
         if not shape.knobs.cached:
             _meet(march, turns)
         _work(march)
-    frame.lowering.emit(Turns(str(shape.knobs.turns), "int", march.turn.id, Int(0), turns, tuple(body)))
+    return Turns(str(shape.knobs.turns), "int", march.turn.id, Int(0), turns, tuple(body))
 
 
 def _send_first(march: March) -> None:
