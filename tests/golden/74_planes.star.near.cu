@@ -1,12 +1,12 @@
 // star, schedule: near
 // y: tile i 16, j 8, k 128; 256 threads, 64 outputs each, ((32,8),(4,16)):((4,128),(1,1024))
 // w: 4 in registers
-// x: 8 x 7 x 12 in registers; halo i [3, 3], j [3, 3], k [3, 3]
+// x: 7 x 7 x 12 in registers; halo i [3, 3], j [3, 3], k [3, 3]
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(256, 4) star(
+KERNEL(256, 6) star(
     In<float> x, Index x_stride_0, Index x_stride_1,
     In<float> w,
     Out<float> y, Index y_stride_0, Index y_stride_1,
@@ -28,25 +28,25 @@ KERNEL(256, 4) star(
     const Index j = tile_j + thread / 32;
     const Index k = tile_k + thread % 32 * 4;
     const bool x_inside = j - 3 >= 0 && j + 4 <= H && tile_k - 4 >= 0 && tile_k + 132 <= W;
-    float x_held[32];
+    float x_held[28];
     UNROLL
-    for (int k_2 = 0; k_2 < 32; ++k_2) {
+    for (int k_2 = 0; k_2 < 28; ++k_2) {
         x_held[k_2] = 0.0f;
     }
 
     float x_around[12];
     float x_around_2[12];
     float x_around_3[12];
-    const Index turns = minimum(D - tile_i, 16) + 7;
+    const Index turns = minimum(D - tile_i, 16) + 6;
     UNROLL_BY(1)
     for (int turn = 0; turn < turns; ++turn) {
-        const Index i = tile_i + turn - 7;
-        const Index x_i = i + 4;
+        const Index i = tile_i + turn - 6;
+        const Index x_i = i + 3;
         if (x_inside && x_i >= 0 && x_i < D) {
             const Pack<float, 4> pack = load<4>(x + (x_i * x_stride_0 + j * x_stride_1 + k));
             UNROLL
             for (int element = 0; element < 4; ++element) {
-                x_held[element + 28] = pack[element];
+                x_held[element + 24] = pack[element];
             }
         } else {
             if (k + 4 <= W) {
@@ -54,17 +54,17 @@ KERNEL(256, 4) star(
                     load<4>(x + (mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + k));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_held[element + 28] = pack[element];
+                    x_held[element + 24] = pack[element];
                 }
             } else {
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_held[element + 28] =
+                    x_held[element + 24] =
                         x[mirror(x_i, D) * x_stride_0 + mirror(j, H) * x_stride_1 + mirror(k + element, W)];
                 }
             }
         }
-        if (turn >= 7) {
+        if (turn >= 6) {
             if (x_inside && i >= 0 && i < D) {
                 UNROLL
                 for (int line = 0; line < 3; ++line) {
@@ -200,7 +200,7 @@ KERNEL(256, 4) star(
         }
         // the planes move on
         UNROLL
-        for (int k_2 = 0; k_2 < 28; ++k_2) {
+        for (int k_2 = 0; k_2 < 24; ++k_2) {
             x_held[k_2] = x_held[k_2 + 4];
         }
     }

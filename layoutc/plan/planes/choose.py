@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from layoutc.plan.passing.widths import columns_of
+from layoutc.plan.passing.widths import columns_of, words_of
 from layoutc.plan.planes.parts import covers, taken_anew
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
 from layoutc.plan.work import Work
 
 PLANES, AHEAD = 128, 2
-NEAR_PLANES = 40        # of a block that reads through the cache: short walks end evenly
+NEAR_PLANES = 24        # of a block that reads through the cache: short walks keep blocks side by side together
+SUMMED_PLANES = 128     # where it sums as planes come: few waves of blocks, the last nearly whole
 MOST_NEAR = 4.0         # elements an output that threads read of every plane, up to which the cache answers in time
-LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps
+LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps, a thread two lines
+MOST_SIX = 4            # columns a thread of which six blocks of 8 warps have registers
 
 
 def chosen_shape(work: Work) -> Shape | str:
@@ -31,10 +33,23 @@ def chosen_ways(work: Work) -> tuple[Knobs, Knobs]:
 
 
 def _near(work: Work) -> Knobs:
-    """Sizes of the walk through the cache: of sums for two lines a thread, else one, asked for a plane before."""
-    summed = Knobs(columns_of(work), 2, 8, NEAR_PLANES, 0, 4, cached=True)
-    made = shape_of(work, summed)
-    return summed if isinstance(made, Shape) and made.led else replace(summed, lines=1, ahead=1)
+    """Sizes of the walk through the cache: of sums for as many lines a thread as registers hold, else one line.
+
+    What is asked for a turn early fills caches that blocks side by side share, who then read it once more.
+    """
+    columns = columns_of(work)
+    for lines in (2, 1):
+        summed = Knobs(columns, lines, 8, SUMMED_PLANES, 0, 4, cached=True)
+        made = shape_of(work, summed)
+        if isinstance(made, Shape) and made.led and (lines == 1 or _at_work(made) <= LITTLE_HELD):
+            return summed
+    return Knobs(columns, 1, 8, NEAR_PLANES, 0, 6 if columns <= MOST_SIX else 5, cached=True)
+
+
+def _at_work(made: Shape) -> int:
+    """Registers of 32 bits that hold sums, and what is read of planes; weights that all threads share hold none."""
+    sums = sum(one.rows * made.items.count * words_of(one.reduce.type) for one in made.led)
+    return sums + sum(p.held * words_of(p.type) for p in made.parts)
 
 
 def _read_anew(made: Shape) -> float:

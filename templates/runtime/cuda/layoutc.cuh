@@ -4,7 +4,12 @@
 #pragma once
 
 // Threads of a block, and how many blocks' registers one multiprocessor must have room for, if that is said.
-#define KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
+#define KERNEL(...)                  \
+    extern "C" __global__ void       \
+    LAYOUTC_BOUNDS(__VA_ARGS__, LAYOUTC_RESIDENT, LAYOUTC_THREADS, )(__VA_ARGS__)
+#define LAYOUTC_BOUNDS(first, second, name, ...) name
+#define LAYOUTC_THREADS(threads) __launch_bounds__(threads)
+#define LAYOUTC_RESIDENT(threads, blocks) __launch_bounds__(threads, lc::resident(threads, blocks))
 #define DEVICE __device__ __forceinline__
 #define CONSTANT_PARAM const __grid_constant__
 
@@ -16,6 +21,18 @@
 // ---- What arithmetic.h builds on ----------------------------------------------------------------------------
 
 namespace lc {
+
+// Blocks of so many threads, no more than a multiprocessor has at once.
+DEVICE constexpr int resident(int threads, int blocks) {
+#if __CUDA_ARCH__ == 750
+    const int most = 1024;
+#elif __CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900
+    const int most = 1536;
+#else
+    const int most = 2048;
+#endif
+    return blocks * threads > most ? most / threads : blocks;
+}
 
 DEVICE unsigned float_bits(float a) { return __float_as_uint(a); }
 DEVICE float bits_float(unsigned a) { return __uint_as_float(a); }
