@@ -103,7 +103,7 @@ def test_warps_inside_fold_only_what_stands_beside_vectors() -> None:
 
 def test_where_one_value_stands_outside_only_lines_that_end_amid_a_vector_are_read_by_elements() -> None:
     text = star("edge x = constant(0)", r=1)
-    whole, ragged = near(text, "").cuda.split("} else {\n        UNROLL_BY(")
+    whole, ragged = near(text, "").cuda.split("\n    } else {\n")
     assert "l + element" not in whole
     assert "l + element" in ragged
     assert "l + element" not in near(text.replace("[D, H, W]", "[8, 8, 640]"), "").cuda

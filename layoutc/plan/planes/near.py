@@ -16,7 +16,7 @@ from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.loading import holds_something, is_certain
 from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.machine import WARP
-from layoutc.plan.planes.march import March
+from layoutc.plan.planes.march import March, nested
 from layoutc.plan.planes.parts import Part, covers
 from layoutc.plan.planes.put import vector_of
 from layoutc.plan.planes.shape import Ring
@@ -28,6 +28,7 @@ from layoutc.resolve.program import Const
 from layoutc.resolve.types import BOOL, compute_type
 
 Subscripts = tuple[Expr, ...]
+Box = tuple[Segment, Part | None]                   # lines and columns of a part, and who holds them
 Taken = Callable[[Subscripts, Expr, int], None]     # subscripts of an access, its place in the array, its elements
 
 
@@ -89,19 +90,42 @@ def take_near(march: March, ring: Ring, parts: Sequence[Part]) -> None:
         wanted = f"{frame.arrays[ring.tensor]}_{frame.spelled[walked]}"
         plane = frame.lowering.let("Index", wanted, frame.at[walked] + newest)
         frame.lowering.local[plane] = frame.at[walked] + newest
-        _take_plane(march, ring, Name(plane), list(same))
+        together = list(same)
+        boxes = [(part, box) for part in together for box in segments(part, covers(march.shape.parts, part))]
+        _take_plane(march, ring, Name(plane), Int(newest), boxes)
+        for part, (segment, held) in boxes:
+            if held is not None:
+                copy_held(march, part, held, segment)
 
 
-def _take_plane(march: March, ring: Ring, plane: Expr, parts: list[Part]) -> None:
+def fill_held(march: March) -> None:
+    """All but the newest plane of what is held, before the first turn."""
+    frame, walked = march.frame, march.shape.walked
+    for ring in march.shape.rings:
+        for part in (p for p in march.shape.parts if p.tensor == ring.tensor and p.depth > 1):
+            low = part.axes[part.walked].low
+            start = Name(march.names.take("start"), 0, part.depth - 2) if part.depth > 2 else Int(0)
+            with frame.lowering.block() as steps:
+                wanted = f"{frame.arrays[ring.tensor]}_{frame.spelled[walked]}"
+                at = frame.origin(walked) + (start + low)
+                plane = frame.lowering.let("Index", wanted, at)
+                frame.lowering.local[plane] = at
+                _take_plane(march, ring, Name(plane), start + low, [(part, ((part.lines, part.columns), None))])
+            frame.lowering.emit(*nested([(start, part.depth - 1)], steps))
+            if isinstance(start, Name):
+                march.names.release(start.id)
+
+
+def _take_plane(march: March, ring: Ring, plane: Expr, beyond: Expr, boxes: list[tuple[Part, Box]]) -> None:
+    """What of boxes nobody holds, of a plane that stands so far beyond the finished one."""
     frame = march.frame
-    boxes = [(part, box) for part in parts for box in segments(part, covers(march.shape.parts, part))]
 
     def taken(way: Callable[[March, Ring, Part, list[str], Subscripts, Expr, int], None]) -> tuple[Step, ...]:
         packs: list[str] = []
         with frame.lowering.block() as steps:
             for part, (segment, held) in boxes:
                 if held is None:
-                    _each(march, ring, part, segment, plane, partial(way, march, ring, part, packs))
+                    _each(march, ring, part, segment, (plane, beyond), partial(way, march, ring, part, packs))
         for pack in packs:
             march.names.release(pack)
         return tuple(steps)
@@ -114,22 +138,20 @@ def _take_plane(march: March, ring: Ring, plane: Expr, parts: list[Part]) -> Non
         for one in (compare(">=", plane, Int(0)), compare("<", plane, n)):
             test = test if one == TRUE else Operation("&&", test, one)
         frame.lowering.emit(Either(test, taken(_inside), taken(_by_rule)))
-    for part, (segment, held) in boxes:
-        if held is not None:
-            copy_held(march, part, held, segment)
 
 
-def _each(march: March, ring: Ring, part: Part, segment: Segment, plane: Expr, taken: Taken) -> None:
+def _each(march: March, ring: Ring, part: Part, segment: Segment, at: tuple[Expr, Expr], taken: Taken) -> None:
     """Every access of a segment: whole vectors, and what stands beyond them by elements."""
     lines, columns = segment
+    plane, beyond = at
     for run, width in _runs(columns, min(part.piece, ring.vector)):
         with over_pieces(march, (lines, run), width) as (line, column):
             subscripts = []
             for number, a in enumerate(part.axes):
-                at = march.frame.at[a.index] if a.index else Int(0)
-                beyond = line if number == part.beside else column if number == len(part.axes) - 1 else Int(a.low)
-                subscripts.append(plane if number == part.walked else at + beyond)
-            taken(tuple(subscripts), element_of(part, part.newest, line, column), width)
+                place = line if number == part.beside else column if number == len(part.axes) - 1 else Int(a.low)
+                first = Int(0) if a.index is None or number == part.walked else march.frame.at[a.index]
+                subscripts.append(plane if number == part.walked else first + place)
+            taken(tuple(subscripts), element_of(part, beyond, line, column), width)
 
 
 def _runs(columns: range, vector: int) -> list[tuple[range, int]]:

@@ -100,12 +100,19 @@ class Shape:
         return WARP * self.knobs.warps
 
     @property
+    def filled(self) -> bool:
+        """Whether what is held from plane to plane is there before the first turn; sums have planes pass before."""
+        return self.knobs.cached and not self.led
+
+    @property
     def delay(self) -> int:
         """Turns before the first plane of outputs is finished."""
         knobs, reach = self.knobs, max(r.high - r.low for r in self.rings)
+        if self.filled:
+            return 0
         if not knobs.cached:
             return reach
-        return reach + (max(knobs.ahead, knobs.around) if self.led else knobs.ahead)
+        return reach + max(knobs.ahead, knobs.around)
 
     @property
     def shared_bytes(self) -> int:

@@ -76,10 +76,10 @@ def over_pieces(march: March, segment: Segment, width: int) -> Iterator[tuple[Ex
             names.release(counter.id)
 
 
-def element_of(part: Part, plane: int, line: Expr, column: Expr) -> Expr:
+def element_of(part: Part, plane: Expr | int, line: Expr, column: Expr) -> Expr:
     """Where an element stands in the part's array, by its offsets from the thread's first output."""
     strides = part.strides
-    lows = {part.walked: Int(plane), part.beside: line, len(part.axes) - 1: column}
+    lows = {part.walked: Int(plane) if isinstance(plane, int) else plane, part.beside: line, len(part.axes) - 1: column}
     terms = [(lows[n] - (part.axes[n].low), Int(strides[n])) for n in lows]
     return dot((t for t, _ in terms), (s for _, s in terms))
 

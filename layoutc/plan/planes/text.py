@@ -14,13 +14,13 @@ from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import declare_sums, moved_sums, take_newest
 from layoutc.plan.planes.march import March, nested, with_rings
-from layoutc.plan.planes.near import declare_insides, take_near
+from layoutc.plan.planes.near import declare_insides, fill_held, take_near
 from layoutc.plan.planes.parts import Part, reads
 from layoutc.plan.planes.put import put
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.planes.stage import declare_rings, declare_sources, send_planes
 from layoutc.plan.planes.take import take_parts
-from layoutc.plan.steps import Barrier, Do, Either, Let, Loop, Note, Registers, Turns
+from layoutc.plan.steps import Barrier, Do, Either, Let, Loop, Note, Registers, Steps, Turns
 from layoutc.plan.values import Function, Literal, register_type
 from layoutc.plan.work import Made, Work
 
@@ -68,7 +68,7 @@ def _declare_arrays(march: March) -> None:
         wanted = "held" if part.depth > 1 else "around"
         name = march.arrays[part] = march.names.take(f"{frame.arrays[part.tensor]}_{wanted}")
         frame.lowering.emit(Registers(register_type(part.type), name, part.held))
-        if part.depth > 1:
+        if part.depth > 1 and not march.shape.filled:
             frame.lowering.emit(march.cleared(name, 0, part.held, Literal(0, part.type)))
     declare_sums(march)
 
@@ -83,15 +83,18 @@ def _emit_turns(march: March) -> None:
         _send_first(march)
     straight = _turns(march, turns)
     if march.whole_lines == TRUE:
-        frame.lowering.emit(straight)
+        frame.lowering.emit(*straight)
         return
     march.ruled = True
-    frame.lowering.emit(Either(march.whole_lines, (straight,), (_turns(march, turns),)))
+    frame.lowering.emit(Either(march.whole_lines, straight, _turns(march, turns)))
 
 
-def _turns(march: March, turns: Expr) -> Turns:
+def _turns(march: March, turns: Expr) -> Steps:
     frame, shape = march.frame, march.shape
     walked = shape.walked
+    with frame.lowering.block() as fill:
+        if shape.filled:
+            fill_held(march)
     with frame.lowering.block() as body:
         finished = frame.origin(walked) + march.turn - shape.delay
         frame.lowering.emit(Let("Index", frame.spelled[walked], finished))
@@ -100,7 +103,7 @@ def _turns(march: March, turns: Expr) -> Turns:
         if not shape.knobs.cached:
             _meet(march, turns)
         _work(march)
-    return Turns(str(shape.knobs.turns), "int", march.turn.id, Int(0), turns, tuple(body))
+    return (*fill, Turns(str(shape.knobs.turns), "int", march.turn.id, Int(0), turns, tuple(body)))
 
 
 def _send_first(march: March) -> None:
@@ -164,7 +167,8 @@ def _take_early(march: March, parts: list[Part]) -> None:
         for ago, together in groupby(own, march.ago):
             with march.frame.lowering.block() as taken:
                 _take(march, ring, list(together))
-            emit_when(march.frame, compare(">=", march.turn, Int(ago)), taken)
+            first = 0 if march.shape.filled else ago
+            emit_when(march.frame, compare(">=", march.turn, Int(first)), taken)
 
 
 def _is_taken_last(march: March, part: Part) -> bool:
