@@ -12,7 +12,7 @@ from layoutc.plan.work import Work
 
 PLANES, AHEAD = 128, 2
 NEAR_PLANES = 24        # of a block that reads through the cache: short walks keep blocks side by side together
-SUMMED_PLANES = 128     # where it sums as planes come: few waves of blocks, the last nearly whole
+SUMMED_PLANES = 64      # where it sums as planes come, whose first turns finish none
 MOST_NEAR = 4.0         # elements an output that threads read of every plane, up to which the cache answers in time
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps, a thread two lines
 MOST_SIX = 4            # columns a thread of which six blocks of 8 warps have registers
@@ -39,7 +39,7 @@ def _near(work: Work) -> Knobs:
     """
     columns = columns_of(work)
     for lines in (2, 1):
-        summed = Knobs(columns, lines, 8, SUMMED_PLANES, 0, 4, cached=True)
+        summed = Knobs(columns, lines, 4, SUMMED_PLANES, 0, 8, cached=True)
         made = shape_of(work, summed)
         if isinstance(made, Shape) and made.led and (lines == 1 or _at_work(made) <= LITTLE_HELD):
             return summed
@@ -64,7 +64,9 @@ def _staged(work: Work) -> Shape | str:
         made = shape_of(work, knobs)
         if not isinstance(made, str):
             wide = shape_of(work, replace(knobs, warps=2 * knobs.warps, resident=1))
-            return wide if isinstance(wide, Shape) and wide.registers <= LITTLE_HELD else made
+            if isinstance(wide, Shape) and wide.registers > LITTLE_HELD:        # what moves on costs more than its text
+                wide = shape_of(work, replace(wide.knobs, turns=4, pace=2, ahead=4))
+            return wide if isinstance(wide, Shape) else made
         why = why or made
     return why
 
