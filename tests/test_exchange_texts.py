@@ -43,7 +43,7 @@ from tests.exchange_support import (
 )
 from tests.header_support import caller_of, compile_alone
 
-CHUNK = 24
+CHUNKS = 8          # texts that hold all of them
 RUNS = (Run(order="ascending"), Run(order="descending"), Run(seed=1), Run(seed=2))
 TILES, BLOCKS = 5, 2        # so that calls follow one another in a block
 ARCHITECTURES = architectures()
@@ -52,7 +52,7 @@ ARCHITECTURES = architectures()
 @cache
 def chunks() -> list[list[RedistributionPlan]]:
     plans = [*by_every_means(CASES), *by_columns()]
-    return [plans[k:k + CHUNK] for k in range(0, len(plans), CHUNK)]
+    return [plans[k::CHUNKS] for k in range(CHUNKS)]
 
 
 def check(device: str, source: CudaSource, plans: list[RedistributionPlan], runs: tuple[Run, ...] = RUNS) -> None:
@@ -71,7 +71,7 @@ def check(device: str, source: CudaSource, plans: list[RedistributionPlan], runs
             assert same_bits(got, wanted), (plan.name, str(before), str(after), run)
 
 
-@pytest.mark.parametrize("number", range(len(chunks())))
+@pytest.mark.parametrize("number", range(CHUNKS))
 def test_what_arrives_is_the_permutation(number: int, device: str) -> None:
     check(device, together(f"exchanges_{number}.cu", chunks()[number]), chunks()[number])
 
@@ -132,7 +132,7 @@ def test_stores_by_columns_where_the_architecture_has_none(device: str) -> None:
         assert same_bits(got, wanted), plan.name
 
 
-@pytest.mark.parametrize("number", range(len(chunks())))
+@pytest.mark.parametrize("number", range(CHUNKS))
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_texts_compile_without_a_word(number: int, arch: str) -> None:
     _, log = compile_ptx(together(f"exchanges_{number}.cu", chunks()[number]), arch)

@@ -11,11 +11,11 @@ from tests.random_kernels import problem_of
 from tests.random_texts import random_steps_text, random_text
 
 
-@pytest.mark.parametrize("seed", range(1000, 1040))
+@pytest.mark.parametrize("seed", range(1000, 1028))
 def test_random_kernel(seed: int, device: str) -> None:
     assert not problem_of(random_text(seed), seed, device)
 
 
-@pytest.mark.parametrize("seed", range(2000, 2008))
+@pytest.mark.parametrize("seed", range(2000, 2006))
 def test_random_kernel_with_steps(seed: int, device: str) -> None:
     assert not problem_of(random_steps_text(seed), seed, device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from onnx.backend.test.case import node as node_cases
+
+from layoutc.cache import cached, key_of
 
 Array = NDArray[Any]
 
@@ -75,8 +78,16 @@ class Case:
 
 @cache
 def all_cases() -> tuple[Case, ...]:
-    """Every case that is made of one of the OPERATORS alone (and of views), in a fixed order."""
-    return (*_generated(), *(case for folder in FOLDERS for case in _stored(folder)))
+    """Every case that is made of one of the OPERATORS alone (and of views), in a fixed order.
+
+    onnx takes ten seconds to compute its own answers: one process does, and those beside it read them.
+    """
+    def build(target: Path) -> None:
+        target.write_bytes(pickle.dumps((*_generated(), *(case for folder in FOLDERS for case in _stored(folder)))))
+
+    key = key_of([Path(__file__).read_bytes(), onnx.__version__, np.__version__])
+    found: tuple[Case, ...] = pickle.loads(cached(key, ".cases", build).read_bytes())
+    return found
 
 
 def _generated() -> Iterator[Case]:
