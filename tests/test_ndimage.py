@@ -235,3 +235,25 @@ def test_nvrtc_takes_the_texts(name: str) -> None:
     for text in set(found):
         _, log = compile_ptx(made(text), "sm_90")
         assert not log.strip(), text
+
+
+@pytest.mark.parametrize("shape", [(9, 8), (70, 71)])
+def test_a_result_has_the_byte_order_that_is_asked_for(shape: tuple[int, int], device: str) -> None:
+    if device == "cuda":
+        return          # CuPy has one byte order
+    x = RNG.standard_normal(shape).astype(np.float32)
+    for output in (">f4", np.dtype(">f8"), "<f4"):
+        ours, wanted = ndimage.sobel(x, output=output), theirs.sobel(x, output=output)
+        assert ours.dtype == wanted.dtype
+        np.testing.assert_allclose(ours, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("gaussian_filter", {"sigma": 1, "axes": 5}), ("correlate1d", {"weights": [1, 2, 1], "axis": -3}),
+    ("sobel", {"axis": 2}), ("median_filter", {"size": 3, "axes": (0, 2)}),
+])
+def test_an_axis_that_is_not_there_is_scipys_error(name: str, words: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="axis") as theirs_error:
+        getattr(theirs, name)(IMAGE, **words)
+    with pytest.raises(type(theirs_error.value)):
+        getattr(ndimage, name)(IMAGE, **words)

@@ -70,16 +70,17 @@ def host_array(value: object) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a result goes: a new array of ``dtype``, or one that was given."""
+    """Where a result goes: a new array, or one that was given."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]        # in the machine's byte order, as it is computed
     array: Array | None
+    asked: np.dtype[Any]        # in the byte order of a new array
 
     def give(self, result: Array, shape: tuple[int, ...]) -> Array:
         """The result in its place; it has the output's type already."""
         result = result.reshape(shape)
         if self.array is None:
-            return result
+            return result if self.asked.isnative else result.astype(self.asked)
         self.array[...] = result
         return self.array
 
@@ -91,7 +92,7 @@ def output_of(output: object, x: Array, *, is_complex: bool = False) -> Output:
     """
     if output is None:
         dtype = np.promote_types(x.dtype, np.complex64) if is_complex else x.dtype
-        return _checked(Output(np.dtype(dtype), None))
+        return _output(np.dtype(dtype), None)
     if isinstance(output, type | np.dtype | str):
         dtype = np.dtype(output)
         if is_complex and dtype.kind != "c":
@@ -99,17 +100,17 @@ def output_of(output: object, x: Array, *, is_complex: bool = False) -> Output:
                 raise RuntimeError("output must have complex dtype")
             warnings.warn("promoting specified output dtype to complex", stacklevel=4)
             dtype = np.promote_types(dtype, np.complex64)
-        return _checked(Output(np.dtype(dtype), None))
+        return _output(np.dtype(dtype), None)
     array = library(output).asarray(output)
     if array.shape != x.shape:
         raise RuntimeError(f"output shape {array.shape} is not the input's {x.shape}")
     if is_complex and array.dtype.kind != "c":
         raise RuntimeError("output must have complex dtype")
-    return _checked(Output(array.dtype, array))
+    return _output(array.dtype, array)
 
 
-def _checked(output: Output) -> Output:
-    dtype = output.dtype.newbyteorder("=")
+def _output(asked: np.dtype[Any], array: Array | None) -> Output:
+    dtype = asked.newbyteorder("=")
     if dtype not in REAL and dtype not in PARTS:
-        raise RuntimeError(f"output of type {output.dtype} not supported")
-    return Output(dtype, output.array)
+        raise RuntimeError(f"output of type {asked} not supported")
+    return Output(dtype, array, asked)

@@ -52,7 +52,9 @@ def check_axes(axes: Any, rank: int) -> tuple[int, ...]:
     """
     if axes is None:
         return tuple(range(rank))
-    given = tuple(operator.index(a) for a in (axes if np.iterable(axes) else (axes,)))
+    if not np.iterable(axes):
+        return (check_axis(axes, rank),)
+    given = tuple(operator.index(a) for a in axes)
     for axis in given:
         if not -rank <= axis < rank:
             raise ValueError(f"specified axis: {axis} is out of range")
@@ -63,8 +65,11 @@ def check_axes(axes: Any, rank: int) -> tuple[int, ...]:
 
 
 def check_axis(axis: Any, rank: int) -> int:
-    """One axis counted from 0. ValueError where it is out of range."""
-    return check_axes((axis,), rank)[0]
+    """One axis counted from 0. NumPy's AxisError, a ValueError, where it is out of range."""
+    number = operator.index(axis)
+    if not -rank <= number < rank:
+        raise np.exceptions.AxisError(number, rank)
+    return number % rank
 
 
 def one_each(value: Any, count: int) -> list[Any]:
