@@ -79,7 +79,7 @@ DEVICE void wave_walk(
                     before_rows[element + 4] = part[element];
                 }
             } else {
-                if (before_i < H && j >= 0 && j + 4 <= W) {
+                if (before_i < H && j + 4 <= W) {
                     const Pack<float, 4> part = load<4>(before + (before_i * before_stride_0 + j));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
@@ -88,7 +88,7 @@ DEVICE void wave_walk(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        before_rows[element + 4] = before_i < H && j + element >= 0 && j + element < W
+                        before_rows[element + 4] = before_i < H && j + element < W
                             ? before[before_i * before_stride_0 + j + element] : 0.0f;
                     }
                 }
@@ -103,7 +103,7 @@ DEVICE void wave_walk(
                     speed_rows[element + 4] = part[element];
                 }
             } else {
-                if (speed_i < H && j >= 0 && j + 4 <= W) {
+                if (speed_i < H && j + 4 <= W) {
                     const Pack<float, 4> part = load<4>(speed + (speed_i * speed_stride_0 + j));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
@@ -112,7 +112,7 @@ DEVICE void wave_walk(
                 } else {
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
-                        speed_rows[element + 4] = speed_i < H && j + element >= 0 && j + element < W
+                        speed_rows[element + 4] = speed_i < H && j + element < W
                             ? speed[speed_i * speed_stride_0 + j + element] : 0.0f;
                     }
                 }

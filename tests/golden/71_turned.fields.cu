@@ -29,7 +29,7 @@ DEVICE void fields_walk(
             UNROLL
             for (int piece = 0; piece < 3; ++piece) {
                 const Index points_c = first_c + piece;
-                points_row[points_at_i * 3 + piece] = i + points_at_i < N && points_c >= 0 && points_c < 3
+                points_row[points_at_i * 3 + piece] = i + points_at_i < N && points_c < 3
                     ? points[(i + points_at_i) * points_stride_0 + points_c] : 0.0f;
             }
         }

@@ -28,7 +28,7 @@ DEVICE void transpose_walk(
     } else {
         UNROLL
         for (int x_at_j = 0; x_at_j < 4; ++x_at_j) {
-            if (j + x_at_j < W && first_i >= 0 && first_i + 4 <= H) {
+            if (j + x_at_j < W && first_i + 4 <= H) {
                 const Pack<float, 4> part = load<4>(x + ((j + x_at_j) * x_stride_0 + first_i));
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
@@ -37,8 +37,8 @@ DEVICE void transpose_walk(
             } else {
                 UNROLL
                 for (int element = 0; element < 4; ++element) {
-                    x_row[x_at_j * 4 + element] = j + x_at_j < W && first_i + element >= 0
-                        && first_i + element < H ? x[(j + x_at_j) * x_stride_0 + first_i + element] : 0.0f;
+                    x_row[x_at_j * 4 + element] = j + x_at_j < W && first_i + element < H
+                        ? x[(j + x_at_j) * x_stride_0 + first_i + element] : 0.0f;
                 }
             }
         }

@@ -66,8 +66,9 @@ def take_row(walk: Walk, band: Band, place: InRows) -> None:
         suffix = frame.spelled[index] if index is not None else str(len(band.axes) - 1)
         loop = frame.names.take(f"{frame.arrays[band.tensor]}_{suffix}")
         with frame.lowering.block() as each:
-            frame.lowering.emit(Let("Index", loop, _last(frame, band) + piece * band.vector))
-            _by_rule(walk, band, place, source, Row((*outer, Name(loop)), folded, slot))
+            begin = _last(frame, band) + piece * band.vector
+            frame.lowering.emit(Let("Index", loop, begin))
+            _by_rule(walk, band, place, source, Row((*outer, Name(loop, begin.interval[0])), folded, slot))
         frame.names.release(loop)
         frame.lowering.emit(*_nest(counters, piece, pieces, each))
     frame.lowering.emit(Either(INTERIOR, tuple(_nest(counters, piece, pieces, inside)), tuple(edges)))
