@@ -17,6 +17,7 @@ from layoutc.calling.launches import block_count
 from layoutc.compare import compare
 from layoutc.compiler import default_signature
 from layoutc.module import Kernel, Module
+from layoutc.plan.reductions import passes
 from layoutc.testing import check_kernel
 
 Array = NDArray[Any]
@@ -353,7 +354,7 @@ class TestPlans:
     def test_parts_of_several_blocks_are_explained(self) -> None:
         facts = self.facts("total", N=10**6)
         assert "passes" not in facts
-        blocks = -(-10**6 // (512 * 4 * 16))
+        blocks = -(-10**6 // (1024 * 4 * 16))
         assert facts["launch"]["blocks"] == blocks
         traffic = facts["traffic"]
         assert traffic["x"]["loaded_bytes"] == traffic["x"]["unique_bytes"] == 4 * 10**6
@@ -361,7 +362,7 @@ class TestPlans:
         assert traffic["total_sum"]["loaded_bytes"] == traffic["total_sum"]["unique_bytes"] == 4 * blocks
         assert traffic["s"]["unique_bytes"] == traffic["total_arrived"]["unique_bytes"] == 4
         assert facts["launch"]["idle_threads"] == 0
-        assert facts["storage"]["shared_bytes"] == 16 * 4 + 1
+        assert facts["storage"]["shared_bytes"] == 32 * 4 + 1
 
     def test_one_block_has_no_parts(self) -> None:
         facts = self.facts("total", N=1000)
@@ -448,3 +449,19 @@ def test_counts_begin_anew_with_every_launch() -> None:
         assert not arrived.any()
         sums.append(s)
     np.testing.assert_array_equal(sums[0], sums[1])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1024, 128), (1025, 3), (2049, 129), (3100, 1)])
+def test_blocks_that_are_many_take_more_rounds_each(
+    rows: int, columns: int, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    """Where there are enough of them fewer blocks share an output; each of its terms still counts once."""
+    x = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+    counts = []
+    for many in (1, 10**6):
+        monkeypatch.setattr(passes, "MANY", many)
+        kernel = compile("kernel k(x: i32[H, W]) -> (y: i32[W]) { y[j] = sum(i) x[i, j] }").k
+        one = kernel.caller().text(default_signature(kernel.meaning))[0].passes[0]
+        counts.append(block_count(one, {"H": rows, "W": columns}))
+        np.testing.assert_array_equal(kernel(x, device=device), x.sum(0, dtype=np.int32))
+    assert counts[0] < counts[1]

@@ -1,7 +1,7 @@
 // columns, schedule: chosen by the compiler
 // s, some: tile j 256; 512 threads, 8 outputs each, ((32,16),8):((8,0),1)
 // 16 threads an output, 8 elements side by side; they meet in shared memory
-// blocks that share an output: maximum((H + 511) / 512, 1); the last one joins what all have
+// blocks that share an output: maximum((W + 255) / 256 * ((H + 1023) / 1024) < 1024 ? (H + 511) / 512 : (H + 1023) / 1024, 1); the last one joins what all have
 // x: global memory
 // shared memory: 20481 bytes
 #include "layoutc.cuh"
@@ -19,7 +19,8 @@ KERNEL(512) columns(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((H + 511) / 512, 1);
+    const Index parts = maximum((W + 255) / 256 * ((H + 1023) / 1024) < 1024
+        ? (H + 511) / 512 : (H + 1023) / 1024, 1);
     const Index blocks_j = (W + 255) / 256;
     const Index part = block / blocks_j;
     const Index j = block % blocks_j * 256 + thread % 32 * 8;

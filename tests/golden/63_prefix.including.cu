@@ -1,7 +1,7 @@
 // including, schedule: chosen by the compiler
 // y: tile i 32; 512 threads, 1 output each, ((32,16),1):((1,0),1)
 // 16 threads an output; they meet in shared memory
-// blocks that share an output: maximum((N + 511) / 512, 1); the last one joins what all have
+// blocks that share an output: maximum((N + 31) / 32 * ((N + 1023) / 1024) < 1024 ? (N + 511) / 512 : (N + 1023) / 1024, 1); the last one joins what all have
 // x: global memory
 // shared memory: 4097 bytes
 #include "layoutc.cuh"
@@ -17,7 +17,8 @@ KERNEL(512) including(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((N + 511) / 512, 1);
+    const Index parts = maximum((N + 31) / 32 * ((N + 1023) / 1024) < 1024
+        ? (N + 511) / 512 : (N + 1023) / 1024, 1);
     const Index blocks_i = (N + 31) / 32;
     const Index part = block / blocks_i;
     const Index i = block % blocks_i * 32 + thread % 32;

@@ -15,7 +15,7 @@ from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import groups_of, runs_of
 from layoutc.plan.reductions.parts import parts_of
-from layoutc.plan.reductions.team_pass import SHORT_ROUNDS, Order, TeamPass
+from layoutc.plan.reductions.team_pass import MANY, SHORT_ROUNDS, Order, TeamPass
 from layoutc.plan.steps import Function
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel
@@ -30,21 +30,20 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     spaces: tuple[tuple[Workspace, ...], ...] = ()
     parts: Expr = Int(1)
     if order.rounds and all(f.level == 0 for f in found):
-        parts = _parts(work.kernel, found, spec, order)
+        parts = _parts(work, found, spec, order)
     if parts != Int(1):
         count = select(compare(">", parts, Int(1)), multiply(parts, multiplied(_outputs(work, spec))), Int(0))
         spaces = tuple(tuple(Workspace(names.take(f"{entry}_{p.name}"), p.type, count) for p in parts_of(f.reduce))
                        for f in found)
     arrived = None
     if spaces:
-        tiles = tuple(ceildiv(n, size) for n, size in zip(_outputs(work, spec), order.team.tile, strict=True))
-        count = select(compare(">", parts, Int(1)), multiplied(tiles), Int(0))
+        count = select(compare(">", parts, Int(1)), multiplied(_tiles(work, spec, order)), Int(0))
         arrived = Workspace(names.take(f"{entry}_arrived"), U32, count, zero=True)
     made: list[tuple[Pass, Function]] = []
     sharing = parts
     if order.short is not None:
         small = replace(order, team=order.short, rounds=SHORT_ROUNDS)
-        is_short = compare("<=", _parts(work.kernel, found, spec, small), Int(1))
+        is_short = compare("<=", _parts(work, found, spec, small), Int(1))
         sharing = select(is_short, Int(0), parts)
         made.append(TeamPass(small, names.copy(), names.take(f"{entry}_short"), (), None).reducing(
             Int(1), select(is_short, Int(1), Int(0))))
@@ -52,19 +51,34 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     return Made(tuple(one for one, _ in made), tuple(function for _, function in made))
 
 
-def _parts(kernel: Kernel, found: Sequence[Found], env: dict[str, Expr], order: Order) -> Expr:
+def _parts(work: Work, found: Sequence[Found], env: dict[str, Expr], order: Order) -> Expr:
     """Blocks that share the outputs of one tile: as many as leave each worker its rounds."""
+    parts = _parts_after(work.kernel, found, env, order, order.rounds)
+    if order.most_rounds > order.rounds:
+        fewer = _parts_after(work.kernel, found, env, order, order.most_rounds)
+        blocks = multiply(multiplied(_tiles(work, env, order)), fewer)
+        parts = select(compare("<", blocks, Int(MANY)), parts, fewer)
+    return Call("maximum", (parts, Int(1)))
+
+
+def _parts_after(kernel: Kernel, found: Sequence[Found], env: dict[str, Expr], order: Order, rounds: int) -> Expr:
+    """The same for just so many rounds, 0 where there is nothing to reduce."""
     team = order.team
     counts: list[Expr] = []
     for group in groups_of(kernel, found, env, team.by_columns):
         runs = runs_of(group.digits, 1 if team.by_columns else team.vector)
-        count = ceildiv(runs, team.workers * order.rounds)
+        count = ceildiv(runs, team.workers * rounds)
         if count not in counts:
             counts.append(count)
     most = counts[0]
-    for count in (*counts[1:], Int(1)):
+    for count in counts[1:]:
         most = Call("maximum", (most, count))
     return most
+
+
+def _tiles(work: Work, env: dict[str, Expr], order: Order) -> tuple[Expr, ...]:
+    """Along each index of the outputs."""
+    return tuple(ceildiv(n, size) for n, size in zip(_outputs(work, env), order.team.tile, strict=True))
 
 
 def _outputs(work: Work, env: dict[str, Expr]) -> tuple[Expr, ...]:

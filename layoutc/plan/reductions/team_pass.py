@@ -25,6 +25,7 @@ from layoutc.plan.values import Variable as Held
 from layoutc.plan.work import Work
 from layoutc.resolve.types import BOOL
 
+MANY = 1024                 # blocks: each multiprocessor has some, and takes the next when one is done
 SHORT_ROUNDS = 16           # of a worker of a small team, up to which it is taken
 
 
@@ -37,6 +38,7 @@ class Order:
     rounds: int         # 0: a block makes its outputs alone
     along: str | None   # the index on which neighbours in a warp are neighbours
     unroll: int
+    most_rounds: int = 0        # as ``rounds``, where even so the blocks are MANY
     short: Team | None = None   # the team where what is reduced is at most SHORT_ROUNDS of its rounds
 
 

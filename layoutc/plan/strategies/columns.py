@@ -33,6 +33,7 @@ from layoutc.resolve.types import BOOL
 THREADS = 512
 GROUPS = 16             # of a block that share outputs
 ROUNDS = 32             # of a worker, after which another block takes the rest
+MOST_ROUNDS = 64        # where so there are still blocks for all multiprocessors
 MEETING_BYTES = 40      # what an output of a worker costs in shared memory, as bytes asked of memory
 
 
@@ -58,7 +59,7 @@ class Columns(Teamed):
         if team.workers > 1 and needed > shared_budget(work):
             return f"threads meet in {needed} bytes of shared memory, and there are {shared_budget(work)}"
         cost = prices[along] + (outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0)
-        return Order(work, team, share, along, AHEAD), cost
+        return Order(work, team, share, along, AHEAD, MOST_ROUNDS if share else 0), cost
 
 
 def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:

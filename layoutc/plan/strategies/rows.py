@@ -54,7 +54,7 @@ class Rows(Teamed):
         cost = team_cost(work, found, along, team.workers * team.vector * AHEAD)
         cost += outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0
         share = ROUNDS if _may_share(found) and not team.walked else 0
-        return Order(work, team, share, along, ahead, _short(work, team)), cost
+        return Order(work, team, share, along, ahead, short=_short(work, team)), cost
 
 
 def _may_share(found: tuple[Found, ...]) -> bool:
