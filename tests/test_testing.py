@@ -88,6 +88,14 @@ def test_an_unknown_schedule_is_refused() -> None:
         check_kernel(BLUR, schedule="fast", device="cpu")
 
 
+@pytest.mark.parametrize("test", ["K >= 40", "K >= 100", "K % 64 == 0, K > 0", "K > 77, K < 80", "2*K == 262"])
+def test_extents_are_tried_where_requirements_admit_them(test: str, device: str) -> None:
+    kernel = compile(f"kernel k(x: i32[K]) -> (y: i32[K]) {{ require {test}  y[i] = x[i] + 1 }}").k
+    report = check_kernel(kernel, seed=1, device=device, examples=8)
+    assert report.ok, report.text()
+    assert report.examples == 8
+
+
 def test_what_no_extents_satisfy_is_refused() -> None:
     kernel = compile("kernel k(x: f32[H]) -> (y: f32[H]) { require H > 4, H < 4 + H % 2  y[i] = x[i] }").k
     with pytest.raises(LayoutcError, match="requires"):

@@ -10,13 +10,14 @@ from layoutc.diagnostics import LayoutcError
 from layoutc.plan.nodes import Pass, Plan
 from layoutc.reference.boxes import binder_ranges
 from layoutc.resolve.binding import check_call, tensor_shape
-from layoutc.resolve.program import Extent, Kernel, Reduce, Value
+from layoutc.resolve.program import Const, Extent, Kernel, Reduce, Value
 from layoutc.resolve.trees import children, parts
 
 SMALL = (0, 1, 2, 3, 4, 5, 7)
 MOST_TRIED = 150            # combinations looked at
 MOST_WORK = 200_000         # values that one example may compute
-WIDE = 40                   # extents tried where `require` admits none of the others
+WIDE = 40                   # extents tried where `require` admits none of the others, and past its numbers
+MOST_NAMED = 4096           # numbers of `require` that extents are tried around
 
 
 def extents_worth_testing(kernel: Kernel, plan: Plan, random: Random) -> list[dict[str, int]]:
@@ -25,11 +26,13 @@ def extents_worth_testing(kernel: Kernel, plan: Plan, random: Random) -> list[di
     Raises LayoutcError, the kernel's own refusal, where none was found that it accepts.
     """
     names = kernel.extents
-    candidates = {name: sorted({*SMALL, *_near(sizes_along(name, kernel, plan))}) for name in names}
+    named = _named(kernel)
+    candidates = {name: sorted({*SMALL, *_near(sizes_along(name, kernel, plan) | named)}) for name in names}
     tried = _combinations(candidates, random)
     found = _by_work(kernel, tried, MOST_WORK)
     if not found:
-        wide = [{name: random.randrange(WIDE) for name in names} for _ in range(10 * MOST_TRIED)]
+        widest = WIDE + 2 * max(named, default=0)
+        wide = [{name: random.randrange(widest) for name in names} for _ in range(10 * MOST_TRIED)]
         found = _by_work(kernel, wide, 100 * MOST_WORK)[:MOST_TRIED]
     if not found:
         check_call(kernel, tried[-1])
@@ -72,6 +75,12 @@ def _near(sizes: set[int]) -> set[int]:
 def sizes_along(extent: str, kernel: Kernel, plan: Plan) -> set[int]:
     """Tile, box and halo sizes along the axes that an extent measures."""
     return {size for one in plan.passes for size in _of_pass(extent, kernel, one) if size >= 1}
+
+
+def _named(kernel: Kernel) -> set[int]:
+    """The numbers that requirements speak of: extents are admitted from there on, or up to there."""
+    values = [v.value for check in kernel.checks for v in parts(check.condition) if isinstance(v, Const)]
+    return {int(value) for value in values if not isinstance(value, bool) and 1 < value <= MOST_NAMED}
 
 
 def _of_pass(extent: str, kernel: Kernel, one: Pass) -> set[int]:
