@@ -219,6 +219,37 @@ def test_what_comes_as_boxes_is_right(text: str, shapes: list[tuple[int, ...]], 
     assert_matches_numpy(kernel, *(values(n, shape, "f16") for n, shape in enumerate(shapes)), device=device)
 
 
+@pytest.mark.parametrize(("type", "range", "left", "right", "boxes"), [
+    ("f16", "0..40", "128", "128", False), ("f16", "0..65", "K", "K", False), ("f16", "0..40", "40", "128", False),
+    ("i8", "0..100", "128", "128", False), ("f16", "16..56", "64", "64", False),
+    ("f16", "0..64", "128", "128", True), ("f16", "16..80", "128", "128", True), ("f16", "16..72", "72", "72", True)])
+def test_a_sum_takes_no_more_than_its_range(
+    type: str, range: str, left: str, right: str, boxes: bool, device: str
+) -> None:
+    """Wherever it begins and ends in either factor: what lies beyond is neither added nor, if it is no number, seen."""
+    wide = "i32" if type == "i8" else "f32"
+    need = " require K >= 65" if left == "K" else ""
+    kernel = compile(
+        f"kernel f(a: {type}[M, {left}], b: {type}[N, {right}]) -> (c: {wide}[M, N]) {{{need}"
+        f" c[i, j] = sum(k in {range}) {wide}(a[i, k]) * {wide}(b[j, k]) }}", target=HERE)
+    low, high = map(int, range.split(".."))
+    a, b = (np.ones((9, 128 if n == "K" else int(n)), numpy_dtype(type)) for n in (left, right))
+    for factor in (a, b):
+        factor[:, :low] = factor[:, high:] = 77 if type == "i8" else np.nan
+    assert has_boxes(kernel) == boxes
+    np.testing.assert_array_equal(kernel(a, b, device=device), high - low)
+
+
+def test_a_layer_of_some_channels(device: str) -> None:
+    kernel = compile("kernel f(x: f16[N, H, W, 64], w: f16[M, 3, 3, 64]) -> (y: f32[N, H - 2, W - 2, M]) {"
+                     " require H >= 3, W >= 3"
+                     " y[n, i, j, m] = sum(u, v, c in 0..40) f32(w[m, u, v, c]) * f32(x[n, i + u, j + v, c]) }",
+                     target=HERE)
+    x, w = np.ones((1, 4, 5, 64), np.float16), np.ones((8, 3, 3, 64), np.float16)
+    x[..., 40:] = np.nan
+    np.testing.assert_array_equal(kernel(x, w, device=device), 360)
+
+
 def test_arrays_that_no_map_knows_are_copied_by_threads(device: str) -> None:
     """Lines that run backwards or stand for many; and nothing at all, and lines with room between, come as boxes."""
     a, b = values(1, (40, 96), "f16"), values(2, (24, 96), "f16")

@@ -7,7 +7,7 @@ along its axes, are windows side by side, of which a chunk takes one tap each; o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layoutc.index import Binary, Call, Expr, Int, Interval, Name, names_in, terms
 from layoutc.plan.machine import BOX_AXES, BOX_SIDE
@@ -42,7 +42,7 @@ def boxes_of(work: Work, product: Product, tiling: Tiling) -> tuple[Coming, Comi
         return "subscripts need 64 bits"
     found = []
     for factor, count in ((product.rows, tiling.rows), (product.columns, tiling.columns)):
-        why = _why_not(work, product, factor)
+        why = _why_not(work, product, factor, tiling.depth)
         coming = why or _coming(work, product, factor, count, tiling.depth)
         if isinstance(coming, str):
             return f"`{factor.tensor.name}` {coming}"
@@ -50,7 +50,7 @@ def boxes_of(work: Work, product: Product, tiling: Tiling) -> tuple[Coming, Comi
     return found[0], found[1]
 
 
-def _why_not(work: Work, product: Product, factor: Factor) -> str:
+def _why_not(work: Work, product: Product, factor: Factor, depth: int) -> str:
     """Why no map knows a factor; "" where one may."""
     tensor, boxes = factor.tensor, work.signature.boxes
     if not boxes or not boxes[work.signature.of(work.kernel, tensor.name)]:
@@ -61,7 +61,8 @@ def _why_not(work: Work, product: Product, factor: Factor) -> str:
         return "is read elsewhere too"
     extents = {name: Name(name, 0) for name in work.kernel.extents}
     end, length = as_index(product.depth.high, extents), as_index(tensor.extents[-1], extents)
-    return "" if product.depth.whole or end == length else "goes on where the sum ends"
+    whole = replace(product.depth, size=depth).whole        # else a last box would reach past the sum's end
+    return "" if whole or end == length else "goes on where the sum ends"
 
 
 def _others(work: Work, product: Product) -> set[str]:
