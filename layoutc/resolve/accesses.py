@@ -12,12 +12,9 @@ from layoutc.resolve import layouts
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, expected
 from layoutc.resolve.layouts import AnyLayout, describe
-from layoutc.resolve.program import AccessLayout, Threads
+from layoutc.resolve.program import MOST_SLOTS, MOST_THREADS, AccessLayout, Threads
 from layoutc.resolve.surface import Surface
 from layoutc.source import Span
-
-MOST_THREADS = 1024             # a block
-MOST_SLOTS = 2**16              # threads times items
 
 
 @dataclass(slots=True)

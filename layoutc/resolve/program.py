@@ -239,6 +239,8 @@ class Check:
 # ---- schedules
 
 MOST_TILE = 2**16           # outputs of a block
+MOST_THREADS = 1024     # of a block
+MOST_SLOTS = 2**16      # threads times items that a block moves
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,11 @@ from layoutc.resolve import layouts
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors, Refused, expected
 from layoutc.resolve.layouts import AnyLayout, describe
-from layoutc.resolve.program import Redistribute
+from layoutc.resolve.program import MOST_SLOTS, MOST_THREADS, Redistribute
 from layoutc.resolve.tensors import element_type
 from layoutc.resolve.words import MEANS, Means, one_of
 
-MOST_THREADS = 1024             # a block
 MOST_ITEMS = 256                # that a thread holds
-MOST_SLOTS = 2**16              # threads times items
 MOST_POSITIONS = 2**16          # between the least and the greatest, where a rank may name any of them
 MOST_LANES = 32
 

@@ -10,11 +10,9 @@ from layoutc.parse import syntax
 from layoutc.resolve.constants import Statics
 from layoutc.resolve.errors import Errors
 from layoutc.resolve.layouts import AnyLayout, describe
-from layoutc.resolve.program import MOST_TILE, Threads
+from layoutc.resolve.program import MOST_THREADS, MOST_TILE, Threads
 from layoutc.resolve.surface import Surface
 from layoutc.source import Span
-
-MOST_THREADS = 1024             # a block
 
 
 def outputs_of(indices: Sequence[str], tile: Mapping[str, int]) -> int:

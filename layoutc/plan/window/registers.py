@@ -19,7 +19,7 @@ WORD = 4                    # bytes of one
 MOST_COMMON = 32            # weights that registers which all threads have in common surely hold
 PLACES = 12                 # of a thread, for places and counters
 STEP = 8                    # in which registers are given out
-MOST_THREADS = 1024         # of a multiprocessor: all that there are from compute capability 7.5 on, and enough
+RESIDENT_THREADS = 1024     # of a multiprocessor: all that there are from compute capability 7.5 on, and enough
 
 
 def resident(walk: Walk) -> int:
@@ -36,7 +36,7 @@ def resident(walk: Walk) -> int:
     words += sum(b.row * b.type.bytes // WORD for b in walk.tensors if b.type.bytes < WORD)       # packed, on their way
     words += sum(r.rows * shape.knobs.columns * words_of(r.reduce.type) for r in shape.led)
     each = -(-words // STEP) * STEP
-    return min(REGISTERS // each, MOST_THREADS) // shape.threads
+    return min(REGISTERS // each, RESIDENT_THREADS) // shape.threads
 
 
 def _divides(walk: Walk, band: Band) -> bool:

@@ -11,10 +11,9 @@ from layoutc.plan.passing.widths import columns_of
 from layoutc.plan.refusal import needing, refusal
 from layoutc.plan.window.shape import Knobs, Shape, lined_of, shape_of
 from layoutc.plan.work import Work
-from layoutc.resolve.program import Schedule
+from layoutc.resolve.program import MOST_THREADS, Schedule
 from layoutc.source import Span
 
-MOST_THREADS = 1024
 ROWS, THREADS = 32, 128     # where the schedule leaves them open
 ON_THEIR_WAY = 2            # rows in shared memory ahead of the one that is read
 WRITTEN_OUT = 16            # turns
