@@ -281,8 +281,10 @@ def test_a_run_is_planned_for_the_gpu_that_is_there(
     kernel = compile(
         "kernel k(a: f16[N, K], b: f16[K, M]) -> (y: f32[N, M]) { y[i, j] = sum(k) f32(a[i, k]) * f32(b[k, j]) }").k
     monkeypatch.setattr(calls, "current_arch", lambda: arch)
+    monkeypatch.setattr(calls, "current_multiprocessors", lambda: 7)
     caller = kernel.caller()
     target = caller.target_on("cuda")
+    assert target.multiprocessors == 7
     _, cuda = caller.text(default_signature(kernel.meaning), target=target)
     assert ("mma<" in cuda.text) == by_matrices
     assert all(entry.shared_bytes <= target.asked_bytes for entry in cuda.entries)

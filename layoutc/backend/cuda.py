@@ -122,6 +122,16 @@ def current_arch() -> str:
     return f"sm_{_capability(current_device())}"
 
 
+def current_multiprocessors() -> int:
+    """How many multiprocessors the GPU has that CuPy works on."""
+    return _multiprocessors(current_device())
+
+
+@cache
+def _multiprocessors(device: int) -> int:
+    return int(_cupy().cuda.Device(device).attributes["MultiProcessorCount"])
+
+
 @cache
 def _capability(device: int) -> str:
     return str(_cupy().cuda.Device(device).compute_capability)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from layoutc.backend import Guarded, Module, Run, guarded
-from layoutc.backend.cuda import current_arch, current_device, current_stream
+from layoutc.backend.cuda import current_arch, current_device, current_multiprocessors, current_stream
 from layoutc.calling.arguments import NARROW, Array, as_array, as_output, is_wide, overlap, refuse, signature_of
 from layoutc.calling.devices import choose_device, stream_of, to_gpu
 from layoutc.calling.launches import launch_passes
@@ -90,7 +90,9 @@ class Caller:
 
     def target_on(self, device: str) -> Target:
         """What a run is planned for: the GPU that is current, unless another target was asked for."""
-        return self.target if device == "cpu" or self.target != Target() else Target(arch=current_arch())
+        if device == "cpu" or self.target != Target():
+            return self.target
+        return Target(arch=current_arch(), multiprocessors=current_multiprocessors())
 
     def module(self, signature: Signature, device: str, fused: int | None = None) -> Module:
         """The compiled text, for the GPU that is current."""

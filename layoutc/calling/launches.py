@@ -75,7 +75,7 @@ def block_count(one: Pass, extents: dict[str, int]) -> int:
     count = one.sharing.at(extents)
     for n in one.blocks:
         count *= n.at(extents)
-    return count
+    return one.launched(count)
 
 
 def _values_of(

@@ -18,10 +18,12 @@ def launch(case: Case) -> Launch:
         return Launch(None, (one.threads,))
     counts, blocks = case.counts(case.extents), case.blocks(case.extents)
     sharing = case.sharing(case.extents)
-    launched = prod(blocks) * sharing * one.threads
-    active, in_last = _active(case, counts, blocks) if launched else (0, 0)
     grid = blocks if sharing == 1 else (*blocks, sharing)
-    return Launch(grid, (one.threads,), prod(grid), launched, launched - active * sharing, in_last)
+    if one.launched(prod(grid)) < prod(grid):
+        grid = (one.launched(prod(grid)),)      # each takes its share of the tiles
+    launched = prod(grid) * one.threads
+    active, in_last = _active(case, counts, blocks) if launched else (0, 0)
+    return Launch(grid, (one.threads,), prod(grid), launched, max(launched - active * sharing, 0), in_last)
 
 
 def _active(case: Case, counts: tuple[int, ...], blocks: tuple[int, ...]) -> tuple[int, int]:

@@ -32,6 +32,7 @@ class Target:
     block_threads: int = 1024
     register_bytes: int = 255 * 4       # a thread
     constant_bytes: int = 4096 - 512    # kernel parameters that may be arrays
+    multiprocessors: int = 132          # of an H100 or H200
 
     @property
     def capability(self) -> int:
@@ -268,6 +269,9 @@ class Pass:
     rejected: tuple[Refusal, ...] = ()  # the strategies that were not taken
     chunks: tuple[Chunk, ...] = ()      # reduction indices that are walked in chunks
     dynamic_bytes: int = 0              # of shared memory that the launch brings
+    most_blocks: int = 0                # of a round, which then share the tiles evenly; 0: a block takes one tile
+    most_rounds: int = 1                # of so many blocks
+    least_tiles: int = 1                # of a block, below which there are fewer rounds
     by_way: tuple[tuple[str, int], ...] = ()    # what goes through shared memory to or from registers, and its bytes
 
     @property
@@ -289,6 +293,13 @@ class Pass:
     def chunked(self) -> tuple[str, ...]:
         """The reduction indices that are walked in chunks."""
         return tuple(c.index for c in self.chunks)
+
+    def launched(self, tiles: int) -> int:
+        """Blocks that make so many tiles."""
+        if not self.most_blocks:
+            return tiles
+        rounds = tiles // (self.most_blocks * self.least_tiles)
+        return min(tiles, self.most_blocks * min(max(rounds, 1), self.most_rounds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,8 +196,7 @@ class Frame:
     def emit_thread_and_block(self) -> None:
         """``thread``, and the origin of the block's tile; blocks are counted with the last index fastest."""
         emit = self.lowering.emit
-        if self.choice.owner.threads > 1 or any(s.where == "shared" for s in self.choice.storage):
-            emit(Let("int", "thread", Name("threadIdx.x")))
+        self.emit_thread()
         if not self.indices:
             return
         emit(Let("Index", "block", Name("blockIdx.x")))
@@ -212,6 +211,17 @@ class Frame:
             tiles.append(Let("Index", name, multiply(here, Int(size))))
             self._origins[i] = Name(name, 0)
         emit(*reversed(tiles))
+
+    def emit_thread(self) -> None:
+        """``thread``."""
+        if self.choice.owner.threads > 1 or any(s.where == "shared" for s in self.choice.storage):
+            self.lowering.emit(Let("int", "thread", Name("threadIdx.x")))
+
+    def begin_at(self, index: str, at: Expr) -> None:
+        """Where the tile begins along an index, where tiles are not counted with the last index fastest."""
+        name = self.names.take(f"tile_{self.spelled[index]}")
+        self.lowering.emit(Let("Index", name, at))
+        self._origins[index] = Name(name, 0)
 
     def by_way_of_shared(self, tensor: str, bytes: int) -> None:
         """Shared memory by which a tensor goes to the registers where it waits, or from those where it was made."""

@@ -16,11 +16,11 @@ from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.loading import holds_something, is_certain
 from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.machine import WARP
+from layoutc.plan.passing.copies import whole_there
 from layoutc.plan.planes.march import March, nested
 from layoutc.plan.planes.parts import Part, covers
 from layoutc.plan.planes.put import vector_of
 from layoutc.plan.planes.shape import Ring
-from layoutc.plan.planes.stage import whole_there
 from layoutc.plan.planes.take import Segment, copy_held, element_of, over_pieces, segments
 from layoutc.plan.steps import Assign, Either, Let, Loop, Step
 from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, load, memory_type

@@ -11,16 +11,15 @@ from functools import partial
 from math import prod
 
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
-from layoutc.plan.kernel.frame import Frame
-from layoutc.plan.kernel.loading import Destination, copy_one, emit_when
-from layoutc.plan.lowering.places import InGlobal, fold
+from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.nodes import Storage
+from layoutc.plan.passing.copies import copy_by_rule, copy_vector
 from layoutc.plan.planes.march import March
 from layoutc.plan.planes.shape import Ring
-from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Note, Registers, SharedAt, Step, Turns
+from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Note, Registers, SharedAt, Turns
 from layoutc.plan.values import Choice, Element, Function, Operation, Text, Variable, memory_type
-from layoutc.resolve.program import Const, EdgeRule
+from layoutc.resolve.program import Const
 
 Subscripts = tuple[Expr, ...]
 
@@ -99,11 +98,13 @@ def _send(march: March, ring: Ring, number: Expr) -> None:
 
     def whole(_: Subscripts, at: Expr, part: Expr) -> None:
         position = Operation("+", plane * stride, Element(march.sources[ring], part))
-        frame.lowering.emit(_copy(march, ring, slot + at * ring.vector, source, position))
+        place = Operation("+", Variable(source.array), position)
+        frame.lowering.emit(copy_vector(march.rings[ring], slot + at * ring.vector, place, ring.vector, ring.type))
 
     def by_rule(subscripts: Subscripts, at: Expr, _: Expr) -> None:
         here = tuple(plane if n == ring.walked else s for n, s in enumerate(subscripts))
-        _by_rule(march, ring, here, slot + at * ring.vector)
+        s = Storage(ring.tensor, "shared", ring.type, ring.extents, ring.axes)
+        copy_by_rule(frame, s, march.rings[ring], slot + at * ring.vector, here, ring.vector)
 
     with frame.lowering.block() as straight:
         _rounds(march, ring, plane, fewer if ring in march.there else whole, asked=False)
@@ -169,53 +170,6 @@ def _rounds(
 def _firsts(march: March, ring: Ring) -> list[Expr]:
     """Where a block's planes begin, per axis; along the walked one the block's first plane."""
     return [(march.frame.origin(a.index) if a.index else Int(0)) + a.low for a in ring.axes]
-
-
-def _copy(march: March, ring: Ring, slot: Expr, source: InGlobal, position: Text) -> Step:
-    """One vector that is there."""
-    count = ring.vector
-    target = Operation("+", Variable(march.rings[ring]), slot)
-    place = Operation("+", Variable(source.array), position)
-    if count * ring.type.bytes in ASYNCHRONOUS:
-        return Do(Function(f"copy_async{count * ring.type.bytes}", (target, place)))
-    return Do(Function("store", (target, Function(f"load<{count}>", (place,)))))
-
-
-def _by_rule(march: March, ring: Ring, subscripts: Subscripts, slot: Expr) -> None:
-    """A vector where its line is one of the tensor's and it lies inside, else element by element."""
-    frame, source = march.frame, march.frame.source_of(ring.tensor)
-    s = Storage(ring.tensor, "shared", ring.type, ring.extents, ring.axes)
-    in_background = ring.type.bytes in ASYNCHRONOUS
-    if ring.vector == 1:
-        copy_one(frame, s, Destination(march.rings[ring], slot, in_background), subscripts, everywhere=True)
-        return
-    *outer, last = subscripts
-    test, at = whole_there(frame, source, subscripts, ring.vector)
-    whole = _copy(march, ring, slot, source, at)
-    element = Name(march.names.take("element"), 0, ring.vector - 1)
-    with frame.lowering.block() as each:
-        one = Destination(march.rings[ring], slot + element, in_background)
-        copy_one(frame, s, one, (*outer, last + element), everywhere=True)
-    frame.lowering.emit(Either(test, (whole,), (Turns("1", "int", element.id, Int(0), Int(ring.vector), tuple(each)),)))
-    march.names.release(element.id)
-
-
-def whole_there(frame: Frame, source: InGlobal, subscripts: Subscripts, vector: int) -> tuple[Expr, Expr]:
-    """Whether a vector lies in one of a tensor's lines, and where that is in its array."""
-    *outer, last = subscripts
-    folded, tests = [], []
-    for i, n, (low, high) in zip(outer, source.extents, source.edges or ((None, None),) * len(outer), strict=False):
-        folded.append(fold(i, n, low, high))
-        tests += [compare(">=", i, Int(0))] if _stops(low) else []
-        tests += [compare("<", i, n)] if _stops(high) else []
-    tests += [compare(">", n, Int(0)) for n in source.extents if n not in frame.counts]
-    tests += [compare(">=", last, Int(0)), compare("<=", last + vector, source.extents[-1])]
-    return every(t for t in tests if t != TRUE), dot((*folded, last), source.strides)
-
-
-def _stops(rule: EdgeRule | None) -> bool:
-    """Whether nothing is read beyond a side."""
-    return rule is None or rule.value is not None
 
 
 def holds_zeros(march: March, ring: Ring) -> bool:

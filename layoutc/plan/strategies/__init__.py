@@ -12,6 +12,7 @@ from layoutc.plan.strategies.fused import Fused
 from layoutc.plan.strategies.mma import Mma
 from layoutc.plan.strategies.planes import Planes
 from layoutc.plan.strategies.product import Product
+from layoutc.plan.strategies.ringed import Ringed
 from layoutc.plan.strategies.rows import Rows
 from layoutc.plan.strategies.staged import Staged
 from layoutc.plan.strategies.streamed import Streamed
@@ -22,12 +23,12 @@ from layoutc.plan.strategies.window import Window
 from layoutc.plan.work import Work
 
 Strategy = (
-    Tile | Fused | Streamed | Window | Planes | Staged | Turned | Rows | Columns | Contraction | Product | Mma
+    Tile | Fused | Streamed | Window | Planes | Staged | Ringed | Turned | Rows | Columns | Contraction | Product | Mma
     | Wgmma)
 STRATEGIES: tuple[type[Strategy], ...] = (
-    Tile, Window, Planes, Staged, Turned, Rows, Columns, Contraction, Product, Mma, Wgmma)
+    Tile, Window, Planes, Staged, Ringed, Turned, Rows, Columns, Contraction, Product, Mma, Wgmma)
 FUSING: tuple[type[Strategy], ...] = (Fused, Streamed)      # that make several steps a launch
-MARCHING: tuple[type[Strategy], ...] = (Planes, Window)
+MARCHING: tuple[type[Strategy], ...] = (Planes, Ringed, Window)
 
 
 def choose(work: Work) -> tuple[Strategy, tuple[Refusal, ...]]:

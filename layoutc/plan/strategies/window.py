@@ -88,7 +88,7 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
     if an_output >= BUSY and delay <= 2:
         rows, ahead = 8, 2
     width = max(ACCESS_BYTES // columns, *(b.type.bytes for b in least.bands))     # bytes of what is read or made
-    if sums and width < WORD and BUSY * width <= an_output * WORD < ARITHMETIC * WORD:
+    if sums and width < WORD and BUSY * width <= an_output * WORD < BUSY * WORD:
         return Knobs(columns, 64, THREADS, turns=2 if an_output * columns <= SHORT_ROW else 1, prefetch=2)
     text = an_output * columns * (rows + delay)
     if sums and delay <= rows and LONG_TEXT < text <= LONGEST_TEXT:
@@ -96,8 +96,7 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
     if delay <= rows and text <= LONGEST_TEXT:
         return Knobs(columns, rows, across, ahead=ahead)
     if an_output >= ARITHMETIC:
-        in_lines = any(w.where == "shared" for w in least.weights)     # which leave room for few rows
-        return Knobs(columns, 256 if sums else 128, THREADS, ahead=0 if sums and in_lines else 1, turns=1)
+        return Knobs(columns, 256 if sums else 128, THREADS, ahead=1, turns=1)
     whole = any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands)
     if whole and an_output < BUSY + BUSY:
         return Knobs(columns, 64, WARP, 4, ring=2, turns=5)

@@ -10,6 +10,7 @@ from layoutc.plan.cost import busy, nominal_outputs
 from layoutc.plan.machine import WARP
 from layoutc.plan.passing.length import UNKNOWN_RANGE
 from layoutc.plan.reads.accesses import Accesses
+from layoutc.plan.window.bands import Band
 from layoutc.plan.window.shape import Shape, lines_of
 from layoutc.plan.work import Work
 
@@ -17,6 +18,10 @@ MOST_ROWS = 8           # of a thread, that are looked at
 REGISTERS = 65536       # of 32 bits, a multiprocessor
 OVERHEAD = 16           # registers of a thread that hold places and counters
 HIDING = 24             # warps of a multiprocessor that hide the way of rows that come one after the other
+ONE_BY_ONE = 1.6        # as long as rows that are on their way together such rows take at least, if in one long loop
+TAKEN = 1.3             # of a byte's price, what a thread takes out of shared memory behind a barrier for some rows
+TAKEN_BY_ROW = 1.5      # behind one for each
+AT_ONCE = 16            # and of rows that are all on their way together
 
 
 def _touched(work: Work, shape: Shape, tensor: str) -> float:
@@ -66,10 +71,11 @@ def cost_of_walk(work: Work, shape: Shape) -> float:
     for band in (b for b in shape.bands if not b.is_let):
         rows = knobs.rows + band.high - band.taken_from if band.walked is not None else 1
         row = prod(lines_of(shape, band)) / shape.group if band.ring else band.row
+        row = read_of_row(shape, band) if shape.kept and not band.ring else row
         elements = rows / knobs.rows * row / knobs.columns
         if not band.ring and not shape.kept:
             elements = min(elements, _touched(work, shape, band.tensor))
-        elements += rows / knobs.rows * band.row / knobs.columns if band.ring else 0     # out of shared memory again
+        elements += TAKEN_BY_ROW * rows / knobs.rows * read_of_row(shape, band) / knobs.columns if band.ring else 0
         bytes += elements * band.type.bytes
     held = {b.tensor for b in shape.bands} | {w.tensor for w in shape.weights}
     for tensor, found in shape.found.items():
@@ -80,10 +86,19 @@ def cost_of_walk(work: Work, shape: Shape) -> float:
 
 
 def _waiting(shape: Shape) -> float:
-    """How much longer a walk in turns takes where registers leave room for few warps."""
-    if shape.knobs.turns == 0:
-        return 1.0
-    return max(1.0, HIDING * WARP * (shape.registers + OVERHEAD) / REGISTERS)
+    """How much longer a walk takes where registers leave room for few warps."""
+    at_once, ringed = shape.knobs.turns == 0, any(b.ring for b in shape.bands)
+    warps = AT_ONCE if at_once else HIDING
+    least = 1.0 if at_once or ringed or shape.knobs.peeled else ONE_BY_ONE
+    return max(least, warps * WARP * (shape.registers + OVERHEAD) / REGISTERS)
+
+
+def read_of_row(shape: Shape, band: Band) -> int:
+    """Elements of a band's row that a thread's outputs read; the accesses that bring them move more."""
+    axes = shape.found[band.tensor].axes or ()
+    extents = [band.extent(n) for n in range(len(band.axes))]
+    extents[-1] = axes[-1].extent(band.columns if axes[-1].index == band.lined else 1)
+    return prod(extents)
 
 
 def cost_of_staged(work: Work, shape: Shape) -> float:

@@ -1,8 +1,7 @@
 """Weights that a block shares are read a line at a time, by whole accesses that stay where they are written.
 
 A loop whose body reads hundreds of weights would keep those of them in registers that fit, and leave too few registers
-for warps that hide the rows' way. Lines begin at whole accesses; the first ones are in registers that threads have in
-common.
+for warps that hide the rows' way. Lines begin at whole accesses.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from layoutc.index import Expr, Int, Name, compare
+from layoutc.index import Expr, Int, Name
 from layoutc.plan.lowering.places import InBox, InRows, row_major
 from layoutc.plan.machine import ACCESS_BYTES
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.weights import line_read
 from layoutc.plan.reads.subscripts import as_index
-from layoutc.plan.steps import Assign, Either, Let, Loop, Registers, Step
+from layoutc.plan.steps import Assign, Let, Loop, Registers, Step
 from layoutc.plan.values import Element, Function, Operation, Variable, load, memory_type, register_type
 from layoutc.plan.window.state import Walk
 
@@ -29,7 +28,7 @@ def lines_taken(walk: Walk, led: Led, env: Mapping[str, Expr]) -> Iterator[None]
     before: dict[str, InBox] = {}
     taken: list[str] = []
     for s in walk.shape.weights:
-        outer = line_read(led, s.tensor) if s.where == "shared" else None
+        outer = line_read(led, s.tensor) if walk.takes_lines and s.where == "shared" else None
         if outer is None:
             continue
         box = lowering.places[s.tensor]
@@ -47,7 +46,7 @@ def lines_taken(walk: Walk, led: Led, env: Mapping[str, Expr]) -> Iterator[None]
 
 
 def _take(walk: Walk, s: Storage, box: InBox, line: str, at: tuple[Expr, ...]) -> None:
-    """The line that begins at these subscripts, from registers or from shared memory."""
+    """The line that begins at these subscripts."""
     names, lowering = walk.frame.names, walk.frame.lowering
     number = row_major(tuple(i - o for i, o in zip(at, box.origin[:-1], strict=True)), box.extents[:-1])
     wide, vector = box.extents[-1], ACCESS_BYTES // s.type.bytes
@@ -65,10 +64,4 @@ def _take(walk: Walk, s: Storage, box: InBox, line: str, at: tuple[Expr, ...]) -
         names.release(str(piece))
     names.release(part)
     names.release(str(element))
-    if s.tensor not in walk.first_lines:
-        lowering.emit(*body)
-        return
-    array, lines = walk.first_lines[s.tensor]
-    count = walk.begun[array][1] // lines
-    held = walk.each(count, lambda k: Assign(Element(line, k), Element(array, number * count + k)))
-    lowering.emit(Either(compare("<", number, Int(lines)), (held,), body))
+    lowering.emit(*body)

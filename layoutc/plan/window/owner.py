@@ -31,7 +31,7 @@ def choice_of(work: Work, shape: Shape) -> Choice:
 
 def with_bands(made: Pass, kernel: Kernel, equations: tuple[Equation, ...], shape: Shape) -> Pass:
     """The pass with the rows that threads hold."""
-    storage = (*made.storage, *(_storage(b, shape) for b in shape.bands))
+    storage = (*made.storage, *(storage_of(b, shape) for b in shape.bands))
     masks = masks_of(kernel, equations, made.extents, made.tile, made.footprints, storage)
     return replace(made, storage=storage, masks=masks)
 
@@ -42,12 +42,13 @@ def with_staged(made: Pass, kernel: Kernel, equations: tuple[Equation, ...], sha
     found = shape.found[source.tensor]
     tile = dict(zip(shape.indices, shape.tile, strict=True))
     box = tuple(a.extent(tile[a.index] if a.index is not None else 1) for a in found.axes or ())
-    storage = (*made.storage, Storage(source.tensor, "shared", source.type, box, found.axes), _storage(let, shape))
+    storage = (*made.storage, Storage(source.tensor, "shared", source.type, box, found.axes), storage_of(let, shape))
     masks = masks_of(kernel, equations, made.extents, made.tile, made.footprints, storage)
     return replace(made, storage=storage, masks=masks)
 
 
-def _storage(band: Band, shape: Shape) -> Storage:
+def storage_of(band: Band, shape: Shape) -> Storage:
+    """The rows of a band that a thread holds."""
     held = [band.depth if n == band.walked else band.extent(n) for n in range(len(band.axes))]
     passing, axes = list(held), list(band.axes)
     if band.walked is not None:

@@ -7,7 +7,7 @@ from layoutc.plan.steps import Assign, Do, Either, Loop, Step, When
 from layoutc.plan.values import Element, Operation, Text, c_type
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Variable as Held
-from layoutc.plan.window.state import INTERIOR, Walk
+from layoutc.plan.window.state import Walk
 from layoutc.resolve.program import Equation
 
 
@@ -32,7 +32,7 @@ def store_row(walk: Walk, equation: Equation, row: str, packed: bool = False) ->
         target = Element(place.array, dot((at[i] for i in frame.indices), place.strides))
         inside = walk.valid(at)
         single: tuple[Step, ...] = (Assign(target, Element(row, item)),)
-        test: Text = inside if vector > 1 else Operation("||", INTERIOR, inside)
+        test: Text = inside if vector > 1 else walk.sure(inside)
         frame.lowering.emit(*(single if inside == TRUE else (When(test, single),)))
     if vector == 1:
         frame.lowering.emit(*singles)
@@ -44,7 +44,7 @@ def store_row(walk: Walk, equation: Equation, row: str, packed: bool = False) ->
     if inside == TRUE:
         frame.lowering.emit(*whole)
     else:
-        frame.lowering.emit(Either(Operation("||", INTERIOR, inside), tuple(whole), tuple(singles)))
+        frame.lowering.emit(Either(walk.sure(inside), tuple(whole), tuple(singles)))
 
 
 def _store_vectors(walk: Walk, equation: Equation, row: str, vector: int, packed: bool) -> None:

@@ -12,6 +12,7 @@ from math import prod
 from layoutc.edges import EDGES
 from layoutc.plan.passing.widths import words_of
 from layoutc.plan.window.bands import Band
+from layoutc.plan.window.cost import read_of_row
 from layoutc.plan.window.state import Walk
 
 REGISTERS = 65536           # of 32 bits, a multiprocessor
@@ -32,7 +33,7 @@ def resident(walk: Walk) -> int:
     weights = sum(prod(w.extents) for w in shape.weights)
     if not hungry or not shape.led or shape.kept or weights > MOST_COMMON:
         return 0
-    words = PLACES + sum(b.depth * _read(walk, b) for b in shape.bands)
+    words = PLACES + sum(b.depth * read_of_row(shape, b) * words_of(b.type) for b in shape.bands)
     words += sum(b.row * b.type.bytes // WORD for b in walk.tensors if b.type.bytes < WORD)       # packed, on their way
     words += sum(r.rows * shape.knobs.columns * words_of(r.reduce.type) for r in shape.led)
     each = -(-words // STEP) * STEP
@@ -43,11 +44,3 @@ def _divides(walk: Walk, band: Band) -> bool:
     """Whether a fold of one of its subscripts takes a division."""
     return any(rule is not None and EDGES[rule.name].divides
                for sides in walk.frame.source_of(band.tensor).edges for rule in sides)
-
-
-def _read(walk: Walk, band: Band) -> int:
-    """Registers of what is read of a row; whole vectors bring more."""
-    axes = walk.shape.found[band.tensor].axes or ()
-    extents = [band.extent(n) for n in range(len(band.axes))]
-    extents[-1] = axes[-1].extent(band.columns if axes[-1].index == band.lined else 1)
-    return prod(extents) * words_of(band.type)

@@ -9,7 +9,7 @@ from math import prod
 from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
-from layoutc.plan.passing.weights import in_lines, moves, weights_of
+from layoutc.plan.passing.weights import moves, weights_of
 from layoutc.plan.passing.widths import in_vectors, words_of
 from layoutc.plan.reads.footprints import Footprint, footprints
 from layoutc.plan.reads.reach import grown
@@ -164,7 +164,7 @@ def shape_of(work: Work, walked: str | None, knobs: Knobs) -> Shape | str:
     lost = rows - {b.tensor for b in bands}
     if lost and (led or kept):
         return f"a thread would hold too much of `{min(lost)}`"
-    weights = tuple(in_lines(s, led) for s in weights_of(work, total, rows))
+    weights = weights_of(work, total, rows)
     apart = any(t not in rows - lost and t not in {w.tensor for w in weights} and moves(f) for t, f in total.items())
     delay = max((b.high - b.taken_from for b in bands if b.walked is not None), default=0)
     ringed = any(_can_ring(b, knobs) for b in bands) and knobs.ring > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import ClassVar
 
 from layoutc.index import TRUE, Expr, Int, Name
 from layoutc.plan.lowering.places import InRows
@@ -11,7 +12,7 @@ from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.state import Passing
 from layoutc.plan.steps import Loop, Step, When
-from layoutc.plan.values import Operation, Variable
+from layoutc.plan.values import Operation, Text, Variable
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.owner import choice_of
 from layoutc.plan.window.shape import Shape
@@ -25,6 +26,7 @@ class Walk(Passing):
 
     made = "row"
     pack = "part"
+    takes_lines: ClassVar[bool] = False     # whether sums read weights that a block shares by whole lines
 
     def __init__(self, work: Work, shape: Shape, names: Names, entry: str) -> None:
         super().__init__(work, choice_of(work, shape), names, entry)
@@ -37,7 +39,6 @@ class Walk(Passing):
         self.arrays: dict[str, str] = {}            # band -> its array
         self.shared: dict[str, str] = {}            # array of the block -> element type
         self.begun: dict[str, tuple[str, int]] = {}     # array of registers -> element type, elements
-        self.first_lines: dict[str, tuple[str, int]] = {}   # small tensor -> array of registers, lines of it
         self.rings: dict[str, str] = {}             # band -> its array of the block
         self.begins: dict[str, Expr] = {}           # index -> where the group's outputs begin
         self.lane = names.take("lane") if self.ringed else ""
@@ -97,10 +98,14 @@ class Walk(Passing):
         """Whether there is an output at a place."""
         return self.inside(at, self.frame.indices)
 
+    def sure(self, test: Expr) -> Text:
+        """The test, which need not be made in the interior."""
+        return Operation("||", INTERIOR, test)
+
     def where_valid(self, at: Mapping[str, Expr], body: list[Step]) -> None:
         """A test only where something else than rows is read at the output's own place."""
         valid = self.valid(at) if self.shape.apart else TRUE
-        self.frame.lowering.emit(*(body if valid == TRUE else (When(Operation("||", INTERIOR, valid), tuple(body)),)))
+        self.frame.lowering.emit(*(body if valid == TRUE else (When(self.sure(valid), tuple(body)),)))
 
 
 def when(test: Expr, body: list[Step]) -> list[Step]:

@@ -96,6 +96,18 @@ def vector_of_row(walk: Walk, band: Band, array: str, at: Expr) -> None:
     frame.lowering.emit(*body)
 
 
+def take_waiting(walk: Walk, band: Band, array: str, at: Expr, function: str) -> None:
+    """A row of a tensor that waits in shared memory in one line, its first element ``at`` in the array."""
+    names, pieces = walk.frame.names, band.row // band.vector
+    piece: Expr = Name(names.take("piece"), 0, pieces - 1) if pieces > 1 else Int(0)
+    with walk.frame.lowering.block() as body:
+        along = piece * band.vector
+        _vector(walk.frame, band, walk.place(band), array, at + along, along, function)
+    walk.frame.lowering.emit(*_nest((), piece, pieces, body))
+    if isinstance(piece, Name):
+        names.release(piece.id)
+
+
 def take_by_rule(walk: Walk, band: Band, array: str, subscripts: tuple[Expr, ...], slot: Expr) -> None:
     """One element of a tensor into an array, as its edge rules say."""
     frame = walk.frame

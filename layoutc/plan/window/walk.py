@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import prod
-
-from layoutc.index import TRUE, Expr, Int, Name, compare, dot, every
-from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
-from layoutc.plan.lowering.places import InBox
+from layoutc.index import TRUE, Expr, Int, Name, compare, every
+from layoutc.plan.kernel.boxes import fill_registers
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.sums import declare_sums
-from layoutc.plan.passing.weights import line_read
-from layoutc.plan.steps import Assign, Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns
-from layoutc.plan.values import Element, Function, Literal, load, memory_type, register_type
+from layoutc.plan.steps import Do, Either, Inlined, Let, Loop, Registers, Routine, Step, Turns
+from layoutc.plan.values import Function, Literal, memory_type, register_type
 from layoutc.plan.window.exchange import declare_exchange
 from layoutc.plan.window.owner import with_bands
 from layoutc.plan.window.ring import declare_rings, send_rows
 from layoutc.plan.window.shape import Shape
+from layoutc.plan.window.shared_weights import share_weights
 from layoutc.plan.window.start import kernel_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
 from layoutc.plan.window.values import finish_row, follow, make_lets, shift
 from layoutc.plan.work import Made, Work
-
-MOST_COMMON = 32            # elements of a small tensor that threads hold in common: there are 63 such registers
 
 
 def write_walk(work: Work, shape: Shape, names: Names, entry: str) -> Made:
@@ -40,21 +33,7 @@ def _prologue(walk: Walk) -> list[Step]:
     """The thread, its block, and small tensors that the block shares."""
     with walk.frame.lowering.block() as steps:
         walk.frame.emit_thread_and_block()
-        shared = [s for s in walk.shape.weights if s.where == "shared"]
-        begun = {s.tensor: _beginning(walk, s) for s in shared
-                 if len(walk.shape.weights) == 1 and s.extents[-1] <= MOST_COMMON}
-        fill_shared(walk.frame, shared, declare_shared(walk.frame), everywhere=True)
-    for s in shared:
-        place = walk.frame.lowering.places[s.tensor]
-        assert isinstance(place, InBox)
-        walk.shared[place.array] = memory_type(s.type)
-        if s.tensor not in begun:
-            continue
-        array, lines = begun[s.tensor]
-        if any(line_read(led, s.tensor) is not None for led in walk.shape.led):
-            walk.first_lines[s.tensor] = array, lines
-        else:
-            walk.frame.lowering.places[s.tensor] = replace(place, beginning=array, begun=walk.begun[array][1])
+        share_weights(walk)
     with walk.frame.lowering.block() as rings:
         declare_rings(walk)
         if walk.shape.knobs.exchanged:
@@ -63,28 +42,6 @@ def _prologue(walk: Walk) -> list[Step]:
         if index is not None:
             walk.begins[index] = walk.frame.origin(index)
     return [*steps, *rings]
-
-
-def _beginning(walk: Walk, s: Storage) -> tuple[str, int]:
-    """The first lines of a small tensor, in registers that all threads have in common where the compiler finds them.
-
-    The array, and how many lines they are.
-    """
-    frame, axes = walk.frame, walk.shape.found[s.tensor].axes or ()
-    extents = [a.high - a.low + 1 for a in axes]
-    lines = min(MOST_COMMON // extents[-1], prod(extents[:-1]))
-    count = lines * extents[-1]
-    type, name = register_type(s.type), frame.names.take(f"{frame.arrays[s.tensor]}_first")
-    at = Name(frame.names.take("at"), 0, count - 1)
-    places = [at // prod(extents[n + 1:]) % extent + a.low
-              for n, (extent, a) in enumerate(zip(extents, axes, strict=True))]
-    source = frame.source_of(s.tensor)
-    value = load(Element(source.array, dot(places, source.strides)), s.type)
-    frame.lowering.emit(Registers(type, name, count), Loop(
-        True, "int", at.id, Int(0), Int(count), (Assign(Element(name, at), value),)))
-    frame.names.release(at.id)
-    walk.begun[name] = (type, count)
-    return name, lines
 
 
 def _function(walk: Walk) -> Inlined:

@@ -1,0 +1,55 @@
+"""The sizes of a walk with rows in rings that the compiler chooses: the fastest on an H200, where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from layoutc.plan.passing.length import operations
+from layoutc.plan.passing.widths import MOST_COLUMNS, columns_of
+from layoutc.plan.ringed.shape import Knobs, Shape, shape_of
+from layoutc.plan.work import Work
+
+THREADS = 128
+ROWS = 8                # of a tile; a block has many of them
+STAGES = 3
+GROUP = 4               # rows that come together
+WRITTEN = (4, 2, 1)     # of them
+LONGEST_TEXT = 1600     # operations of the rows that are written out
+ROUNDS = 4              # of blocks, where rows are many: the last is nearly full
+LEAST_WARPS = 12        # of a multiprocessor, to hide what a group of rows waits for
+IN_LINES = 8            # where weights come in lines: each of them is then for as many outputs as there are columns
+
+
+def chosen_shape(work: Work, walked: str) -> Shape | str:
+    """The widest walk that leaves room for warps enough, or why there is none."""
+    why = "too few warps would fit a multiprocessor"
+    for knobs in candidates(work):
+        made = shape_of(work, walked, knobs)
+        if isinstance(made, str):
+            return made
+        an_output = operations(work, frozenset(s.name for s in made.walk.kept))
+        lines = any(s.where == "shared" for s in made.walk.weights)     # each row that is written out would hold some
+        short = not lines and an_output * knobs.columns * knobs.written <= LONGEST_TEXT
+        fits = (short or knobs.written == WRITTEN[-1]) and (lines or knobs.columns <= columns_of(work))
+        if fits and warps_of(work, made) >= (IN_LINES if lines else LEAST_WARPS):
+            return made
+    return why
+
+
+def candidates(work: Work) -> Iterator[Knobs]:
+    """From the most outputs a thread to the fewest, and the most rows at once."""
+    columns = min(2 * columns_of(work), MOST_COLUMNS)
+    while columns:
+        for written in WRITTEN:
+            yield Knobs(columns, THREADS, ROWS, GROUP, written, STAGES, ROUNDS)
+        columns //= 2
+
+
+def warps_of(work: Work, shape: Shape) -> int:
+    """Of a multiprocessor."""
+    return shape.resident(work.target.asked_bytes) * shape.knobs.threads // 32
+
+
+def least_tiles(shape: Shape) -> int:
+    """Tiles of a block from which on there are more rounds: what it reads before its first output is little of all."""
+    return max(24 * shape.walk.delay // shape.knobs.rows, 1)
