@@ -26,6 +26,7 @@ from layoutc.testing.report import command
 from layoutc.testing.search import Search
 from layoutc.testing.strategies import Prepared
 from layoutc.testing.ways import random_ways, subject_of, written_ways
+from tests.random_families import random_family_text
 from tests.random_texts import random_text
 
 RANDOM_WAYS = 2         # beside the default
@@ -122,11 +123,12 @@ def main() -> None:
     parser.add_argument("count", type=int, help="how many texts")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--families", action="store_true", help="of the families that have strategies of their own")
     parser.add_argument("--keep", action="store_true", help="do not reduce what fails")
     words = parser.parse_args()
     counts: dict[str, int] = {}
     for seed in range(words.first, words.first + words.count):
-        text = random_text(seed)
+        text = random_family_text(seed) if words.families else random_text(seed)
         word, problem = outcome_of(text, seed, words.device)
         counts[word] = counts.get(word, 0) + 1
         if word != "well":
