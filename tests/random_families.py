@@ -28,8 +28,12 @@ def _edge(r: Random, type: str) -> str:
 def _edges(r: Random, name: str, type: str, axes: int) -> list[str]:
     if r.random() < 0.6:
         return [f"edge {name} = {_edge(r, type)}"]
-    return [f"edge {name}[{axis}] = " + (_edge(r, type) if r.random() < 0.6 else f"({_edge(r, type)}, {_edge(r, type)})")
+    return [f"edge {name}[{axis}] = {_edge(r, type) if r.random() < 0.6 else _two_edges(r, type)}"
             for axis in range(axes)]
+
+
+def _two_edges(r: Random, type: str) -> str:
+    return f"({_edge(r, type)}, {_edge(r, type)})"
 
 
 def _summed_in(type: str) -> str:
@@ -147,7 +151,8 @@ def _layer(r: Random) -> str:
     """A convolution layer, channels last or first."""
     type = r.choice(("f16", "bf16", "bf16", "i8", "f32"))
     summed = _summed_in(type)
-    m, c, high, wide = r.choice((8, 16, 24, 64)), r.choice((3, 8, 16, 32, 64)), r.choice((1, 3, 3, 5)), r.choice((1, 3, 3))
+    m, c = r.choice((8, 16, 24, 64)), r.choice((3, 8, 16, 32, 64))
+    high, wide = r.choice((1, 3, 3, 5)), r.choice((1, 3, 3))
     up, left, gap = r.randint(0, high - 1), r.randint(0, wide - 1), r.choice((1, 1, 1, 2))
     row, column = f"i + u*{gap} - {up}", f"j + v*{gap} - {left}"
     last = r.random() < 0.75
@@ -160,7 +165,8 @@ def _layer(r: Random) -> str:
     value = f"sum(u in 0..{high}, v in 0..{wide}, c in 0..{c}) {summed}({reads[1]}) * {summed}({reads[0]})"
     out = r.choice((summed, type))
     return _kernel(
-        [f"x: {type}[{x.format(**numbers)}]", f"w: {type}[{w.format(**numbers)}]"], [f"y: {out}[{y.format(**numbers)}]"],
+        [f"x: {type}[{x.format(**numbers)}]", f"w: {type}[{w.format(**numbers)}]"],
+        [f"y: {out}[{y.format(**numbers)}]"],
         [*(f"edge x[{axis}] = {rule}" for axis in axes),
          f"y[{'n, i, j, m' if last else 'n, m, i, j'}] = {value if out == summed else f'{out}({value})'}"])
 
@@ -177,12 +183,12 @@ def _reduction(r: Random) -> str:
     kind = r.choice(("sum", "sum", "max", "min", "squares", "any"))
     out = {"bool": "i64", "u8": "u32", "u16": "u64", "u32": "u64"}.get(type, _summed_in(type))
     needs = [f"require {extents[n]} > 0" for n in over] if kind in ("max", "min") else []
-    value = {"sum": f"sum({', '.join(bound)}) {out}({read})", "squares": f"sum({', '.join(bound)}) {out}({read})*{out}({read})",
-             "any": f"any({', '.join(bound)}) {read}" if type == "bool" else f"any({', '.join(bound)}) ({read} > 0)"}.get(
-        kind, f"{kind}({', '.join(bound)}) {read}")
-    made = {"sum": out, "squares": out, "any": "bool"}.get(kind, type)
+    all = ", ".join(bound)
     if kind in ("max", "min") and type == "bool":
-        value, made = f"any({', '.join(bound)}) {read}", "bool"
+        kind = "any"
+    value = {"sum": f"sum({all}) {out}({read})", "squares": f"sum({all}) {out}({read})*{out}({read})",
+             "any": f"any({all}) ({read if type == 'bool' else f'{read} > 0'})"}.get(kind, f"{kind}({all}) {read}")
+    made = {"sum": out, "squares": out, "any": "bool"}.get(kind, type)
     at = ", ".join(indices[n] for n in kept)
     return _kernel([f"x: {type}[{', '.join(extents)}]"], [f"y: {made}[{', '.join(extents[n] for n in kept)}]"],
                    [*needs, f"y[{at}] = {value}"])

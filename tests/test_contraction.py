@@ -108,6 +108,15 @@ def test_bytes_through_registers_and_straight(device: str) -> None:
     np.testing.assert_array_equal(kernel(x, w, device=device), x.astype(int) @ w.T.astype(int))
 
 
+def test_bytes_of_which_two_factors_lie_in_a_word(device: str) -> None:
+    kernel = compile("""
+    kernel f(a: i8[M, 96], b: i8[96, N]) -> (c: i32[M, N]) { c[i, j] = sum(k in 0..64) i32(a[i, k]) * i32(b[k, j]) }
+    schedule f { tile (i: 8, j: 2, k: 2)  stage a in shared  stage b in shared  vector 1  threads 1 }""").f
+    a = np.random.default_rng(1).integers(-128, 128, (9, 96)).astype(np.int8)
+    b = np.random.default_rng(2).integers(-128, 128, (96, 3)).astype(np.int8)
+    np.testing.assert_array_equal(kernel(a, b, device=device), a[:, :64].astype(int) @ b[:64].astype(int))
+
+
 def test_groups_and_batches_are_one_a_block(device: str) -> None:
     kernel = compile("""
     kernel f(a: f32[B, G, M, K], b: f32[B, G, K, N]) -> (c: f32[B, G, M, N], d: f32[B, G, M, N]) {

@@ -123,3 +123,17 @@ print(len(compile_ptx(kernel.caller().text(default_signature(kernel.meaning))[1]
     done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
+
+
+@pytest.mark.parametrize("types", [("i8", "i8"), ("u8", "u8"), ("i16", "i8"), ("u8", "i16")])
+@pytest.mark.parametrize("tile", ["i: 8, j: 2, k: 2", "i: 4, j: 4, k: 4", "i: 2, j: 2, k: 8"])
+def test_products_of_bytes_are_the_multipliers_own(types: tuple[str, str], tile: str) -> None:
+    """NVVM makes dp2a and dp4a of their sums, of which one took two bytes of a word for its halves."""
+    text = f"""kernel k(a: {types[0]}[M, 96], b: {types[1]}[96, N]) -> (c: i32[M, N]) {{
+        c[i, j] = sum(k in 0..64) i32(a[i, k]) * i32(b[k, j])
+    }}
+    schedule k {{ tile ({tile})  stage a in shared  stage b in shared  threads 1 }}"""
+    ptx, _ = compile_ptx(made(text), "sm_90")
+    assert "mul.lo" in ptx
+    assert "dp2a" not in ptx
+    assert "dp4a" not in ptx

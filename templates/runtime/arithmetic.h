@@ -84,7 +84,7 @@ template <class A, class B> DEVICE lc::Whole<A, B> sub(A a, B b) {
 template <class A, class B> DEVICE lc::Whole<A, B> mul(A a, B b) {
     using T = lc::Whole<A, B>;
     using U = lc::Unsigned<T>;
-    return T(U(T(a)) * U(T(b)));
+    return T(lc::product(U(T(a)), U(T(b))));
 }
 template <class A, class B, class C> DEVICE lc::Whole<lc::Whole<A, B>, C> mul_add(A a, B b, C c) {
     return add(mul(a, b), c);

@@ -53,6 +53,9 @@ inline u16 brain_bits(float a) {
     return a != a ? u16(bits >> 16 | 0x40u) : u16((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
+LC_INLINE u32 product(u32 a, u32 b) { return a * b; }
+LC_INLINE u64 product(u64 a, u64 b) { return a * b; }
+
 // The lesser of two that are no NaNs, -0.0 before +0.0; on equal bits either will do.
 template <class T> LC_INLINE T lesser(T a, T b) { return a < b || (a == b && copysign(T(1), a) < T(0)) ? a : b; }
 template <class T> LC_INLINE T greater(T a, T b) { return b < a || (a == b && copysign(T(1), b) < T(0)) ? a : b; }
