@@ -76,6 +76,11 @@ FORMS: dict[str, tuple[str, list[tuple[int, ...]]]] = {
             edge x = mirror
             y[n, i, j] = sum(u in 0..9, v in 0..9) w[u, v] * x[n, i + u - 3, j + v - 3]
         }""", [(3, 31, 520), (9, 9)]),
+    "a batch's neighbours": ("""
+        kernel k(x: f32[N, H, W], w: f32[9, 9]) -> (y: f32[N, H, W]) {
+            edge x = mirror
+            y[n, i, j] = sum(u in 0..9, v in 0..9) w[u, v] * x[n - 1, i + u - 3, j + v - 3]
+        }""", [(3, 31, 520), (9, 9)]),
     "an edge's value is an element": ("""
         kernel k(x: f32[H, W], w: f32[9, 9], c: f32[]) -> (y: f32[H, W]) {
             edge x = constant(c[])

@@ -74,13 +74,23 @@ def send_group(walk: Ringed, number: Name) -> None:
         row = Name(name, 0 if band.high >= shape.walk.delay else None)
         frame.lowering.local[name] = at
         n = frame.source_of(band.tensor).extents[band.walked]
-        tests = (compare(">=", row, Int(0)), compare("<=", row + shape.knobs.group, n))
+        tests = (compare(">=", row, Int(0)), compare("<=", row + shape.knobs.group, n), *place_there(walk, ring))
         there = frame.lowering.let("bool", f"{array}_there", every(t for t in tests if t != TRUE))
         _send_columns(walk, ring, row, slot, there)
         if ring in walk.beside:
             _send_beside(walk, ring, row, slot, there)
         for taken in (name, slot.id, there):
             walk.names.release(taken)
+
+
+def place_there(walk: Ringed, ring: Ring) -> list[Expr]:
+    """Tests that a tensor has the one place of all other axes where rules say what lies outside."""
+    source, tests = walk.frame.source_of(ring.band.tensor), list[Expr]()
+    where = zip(_subscripts(walk, ring, Int(0), Int(0)), source.extents, source.edges, strict=True)
+    for number, (at, n, rules) in enumerate(where):
+        if number not in (ring.band.walked, len(source.extents) - 1) and rules != (None, None):
+            tests += [compare(">=", at, Int(0)), compare("<", at, n)]
+    return [t for t in tests if t != TRUE]
 
 
 def first_slot(walk: Ringed, ring: Ring, number: Expr) -> Expr:
