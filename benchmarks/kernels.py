@@ -1,8 +1,8 @@
 """Kernels without a schedule beside their peers: ``python benchmarks/kernels.py`` prints a table; needs a GPU.
 
-Device events around one call, cold L2, random data, the median; a copy of as many bytes in the same run. Weights are
-asymmetric and sum to one. A result is compared with its NumPy meaning at small ragged extents, and with the peers'
-results at the full ones, before anything is timed.
+Device events around one call, cold L2, random data, the median; a copy of as many bytes (256 MiB to 4 GiB) in turn.
+Weights are asymmetric and sum to one. A result is compared with its NumPy meaning at small ragged extents, and with
+the peers' results at the full ones, before anything is timed.
 """
 
 from __future__ import annotations

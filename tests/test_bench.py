@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from layoutc.module import Kernel, compile
 from layoutc.tuning.bench import Figure, compulsory_bytes
 from layoutc.tuning.memory import place_of, remember, remembered
 from layoutc.tuning.search import Search, with_clauses
+from layoutc.tuning.timing import FEWEST, LAUNCHES, LONGEST, WARM_UP, median_milliseconds, medians_in_turn
 from tests.cli_support import invoke
 
 BLUR = """
@@ -73,6 +76,47 @@ def test_extents_that_the_kernel_refuses(file: str, command: str) -> None:
     result = invoke(command, file, "total", "--shape", "N=0")
     assert result.exit_code == 1
     assert "requirement" in result.stderr
+
+
+class Gpu:
+    """A GPU that gets slower with every launch; stands in for CuPy's events."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, slower: float = 1.0) -> None:
+        self.now, self.pace, self.slower, self.told = 0.0, 1.0, slower, ""
+        event = SimpleNamespace(Event=self.event, get_elapsed_time=lambda start, end: end.at - start.at)
+        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=event))
+
+    def event(self) -> SimpleNamespace:
+        made = SimpleNamespace(at=0.0, synchronize=lambda: None)
+        made.record = lambda: setattr(made, "at", self.now)
+        return made
+
+    def launch(self, name: str, milliseconds: float) -> None:
+        self.told += name
+        self.now += milliseconds * self.pace
+        self.pace *= self.slower
+
+
+def test_what_drifts_meets_all_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Gpu(monkeypatch, slower=1.01)
+    subjects = [lambda: gpu.launch("k", 0.3), lambda: gpu.launch("c", 0.2)]
+    kernel, copy = medians_in_turn(subjects, lambda: gpu.launch("-", 0.05))
+    assert gpu.told == "-k-c" * (WARM_UP + LAUNCHES)
+    assert kernel / copy == pytest.approx(1.5, rel=0.025)      # two launches apart; 1.01 ** 42 by one after the other
+
+
+@pytest.mark.parametrize(("milliseconds", "rounds"), [
+    (0.001, LAUNCHES), (0.99 * LONGEST / LAUNCHES, LAUNCHES), (LONGEST / 10.5, 10), (10 * LONGEST, FEWEST)])
+def test_long_launches_are_timed_less_often(monkeypatch: pytest.MonkeyPatch, milliseconds: float, rounds: int) -> None:
+    gpu = Gpu(monkeypatch)
+    assert median_milliseconds(lambda: gpu.launch("k", milliseconds)) == pytest.approx(milliseconds)
+    assert len(gpu.told) == 2 * (WARM_UP + rounds)
+
+
+def test_as_few_launches_as_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Gpu(monkeypatch)
+    median_milliseconds(lambda: gpu.launch("k", 1000 * LONGEST), lambda: gpu.launch("-", 1), launches=3)
+    assert gpu.told == "-k" * (WARM_UP + 3)
 
 
 class Clock:

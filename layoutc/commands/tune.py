@@ -19,6 +19,8 @@ from layoutc.tuning.costs import measure_costs
 from layoutc.tuning.memory import place_of, remember, remembered
 from layoutc.tuning.search import Search, Tuned
 
+LAUNCHES = 9        # timed for each schedule: many are compared, and most are far from the best
+
 _WORDS = {"select": "one select of 32 bits", "shuffle": "one shuffle of 32 bits",
           "wavefront": "one wavefront of shared memory, a lane's share", "warp_barrier": "one barrier of a warp",
           "block_barrier": "one barrier of a block of 256 threads"}
@@ -42,7 +44,7 @@ def tune(
         raise WordsError("missing-extent", f"the extents of `{meaning.name}` are not all given",
                          f"write `--shape {','.join([f'{n}=…' for n in meaning.extents])}`")
     subject = Kernel(program, meaning, settings.target)
-    bench = Bench(subject, extents, seed=seed)
+    bench = Bench(subject, extents, seed=seed, launches=LAUNCHES)
     found = _search(settings, bench, budget, seed)
     if as_json:
         settings.show(json.dumps(asdict(found), indent=2))

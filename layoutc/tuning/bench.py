@@ -1,4 +1,4 @@
-"""How fast a kernel is on the GPU that is current, beside a copy of as many bytes in the same run."""
+"""How fast a kernel is on the GPU that is current, beside a copy of as many bytes that it takes turns with."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from layoutc.diagnostics import Diagnostic, LayoutcError
 from layoutc.module import Kernel
 from layoutc.resolve.binding import check_call, tensor_shape
 from layoutc.tuning.arrays import empty_outputs, random_inputs
-from layoutc.tuning.timing import copy_milliseconds, emptied_cache, median_milliseconds
+from layoutc.tuning.timing import LAUNCHES, copy_of, emptied_cache, medians_in_turn
 
 SMALLEST_COPY = 256 << 20   # bytes: what is less lies in the cache while it is written
+LARGEST_COPY = 4 << 30      # what is more is no faster, and takes the room of the arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +40,23 @@ class Bench:
 
     def __init__(
         self, kernel: Kernel, extents: Mapping[str, int], steps: int = 1, seed: int = 0,
-        given: Mapping[str, Any] | None = None,
+        given: Mapping[str, Any] | None = None, launches: int = LAUNCHES,
     ) -> None:
-        """Make the arrays; ``given`` are NumPy's for some inputs, by name.
+        """Make the arrays; ``given`` are NumPy's for some inputs, by name; ``launches`` are timed for a figure.
 
         Raises MissingToolError without CuPy or a GPU; LayoutcError where the kernel refuses these extents or the
         arrays do not fit.
         """
         meaning = kernel.meaning
-        self.kernel, self.extents, self.steps = kernel, dict(extents), steps
+        self.kernel, self.extents, self.steps, self.launches = kernel, dict(extents), steps, launches
         self.bytes = compulsory_bytes(kernel, extents) * steps
         problem = cuda_problem()
         if problem:
             raise problem
         self.inputs, self.outputs = random_inputs(meaning, extents, seed, given or {}), empty_outputs(meaning, extents)
         self._before = emptied_cache()
-        copied = max(self.bytes, SMALLEST_COPY)
-        self.copy_rate = copied / copy_milliseconds(copied, self._before) / 1e6
+        self._copied = min(max(self.bytes, SMALLEST_COPY), LARGEST_COPY)
+        self._copy = copy_of(self._copied)
 
     def measure(self, kernel: Kernel | None = None, schedule: str | None = None) -> Figure:
         """The kernel, or the same one under other schedules, under a schedule of its own; None is the default one."""
@@ -65,10 +66,10 @@ class Bench:
         def call() -> None:
             subject(*self.inputs, out=tuple(self.outputs), schedule=schedule, device="cuda", **words)
 
-        milliseconds = median_milliseconds(call, self._before)
-        rate = self.bytes / milliseconds / 1e6
+        milliseconds, copy = medians_in_turn((call, self._copy), self._before, self.launches)
+        rate, copy_rate = self.bytes / milliseconds / 1e6, self._copied / copy / 1e6
         return Figure(subject.meaning.name, schedule, device_name(), self.extents, self.steps, milliseconds,
-                      self.bytes, rate, self.copy_rate, rate / self.copy_rate)
+                      self.bytes, rate, copy_rate, rate / copy_rate)
 
 
 def compulsory_bytes(kernel: Kernel, extents: Mapping[str, int]) -> int:
