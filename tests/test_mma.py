@@ -281,6 +281,7 @@ def test_what_a_schedule_cannot_have(text: str, slug: str, why: str) -> None:
         assert compile(text).plan
     assert caught.value.diagnostics[0].slug == slug
     assert why in str(caught.value)
+    assert caught.value.diagnostics[0].help or slug != "cannot-mma"
 
 
 @pytest.mark.parametrize(("text", "why"), [

@@ -17,12 +17,13 @@ from layoutc.backend.types import numpy_dtype
 from layoutc.calling.calls import Caller
 from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import LayoutcError
-from layoutc.module import compile, load
+from layoutc.module import Kernel, compile, load
 from layoutc.plan.nodes import Plan, Signature, Target
 from layoutc.resolve.binding import check_call
 from layoutc.resolve.types import TYPES
 from layoutc.testing import arrays_for, assert_matches_numpy, check_case, check_kernel, extents_for
 from layoutc.testing.cases import Case, arguments_of
+from layoutc.testing.exactness import compared
 from layoutc.testing.fills import KINDS, Fill
 from layoutc.testing.forms import form_choices
 from layoutc.testing.memory import Form, place
@@ -291,3 +292,15 @@ def test_from_a_file(tmp_path: Path, device: str) -> None:
     path = tmp_path / "blur.layout"
     path.write_text(TEXT)
     assert check_kernel(load(path, R=2).blur, examples=5, device=device).ok
+
+
+@pytest.mark.parametrize(("type", "summed", "bits"), [
+    ("f16", "f32", False), ("bf16", "f32", False), ("f32", "f32", True), ("i8", "i32", True)])
+def test_sums_that_tensor_cores_may_make_are_not_said_to_agree_bit_for_bit(type: str, summed: str, bits: bool) -> None:
+    kernel = compile(f"""kernel f(a: {type}[M, 64], b: {type}[N, 64]) -> (c: {summed}[M, N]) {{
+        c[i, j] = sum(k in 0..64) {summed}(a[i, k]) * {summed}(b[j, k])
+    }}""").f
+    assert isinstance(kernel, Kernel)
+    exact, bounded = compared(kernel.meaning)
+    assert any(name.startswith("sum") for name in (exact if bits else bounded))
+    assert not any(name.startswith("sum") for name in (bounded if bits else exact))

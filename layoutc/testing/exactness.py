@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from layoutc.reference.bounded_functions import ULPS
+from layoutc.resolve.matrices import may_multiply_matrices
 from layoutc.resolve.program import Binary, Call, Cast, Kernel, Reduce, Unary, Value
 from layoutc.resolve.same_bits import has_constant_ranges
 from layoutc.resolve.trees import children
@@ -55,6 +56,8 @@ def _name(value: Value) -> str:
             fixed = has_constant_ranges(value)
             fused = op == "sum" and isinstance(value.body, Binary) and value.body.op == "*" and value.type.is_float
             how = "over constant ranges" if fixed else "over extents"
+            if _by_matrices(value):
+                return f"{op} of {compute_type(value.body.type)} products {how}"
             return f"{op} of {compute_type(value.body.type)} {how}{' by fma' if fused and fixed else ''}"
     return ""
 
@@ -68,5 +71,10 @@ def _bound(value: Value) -> str:
         case Binary("**") if value.type.is_float:
             return f"{ULPS['pow'][compute_type(value.type) != F32]} ulp"
         case Reduce("sum" | "prod") if value.type.is_float:
-            return "" if has_constant_ranges(value) else "any order"
+            return "" if has_constant_ranges(value) and not _by_matrices(value) else "any order"
     return ""
+
+
+def _by_matrices(value: Reduce) -> bool:
+    """Whether tensor cores may make the sum, which add in an order of their own."""
+    return value.type.is_float and may_multiply_matrices(value)

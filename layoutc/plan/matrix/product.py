@@ -89,7 +89,10 @@ def product_of(work: Work) -> Product:
         made = Product(sum, found.batch, rows, columns, taps, int(low), Chunk(binder.name, 1, binder.low, binder.high))
         _check_edges(made, work)
         return made
-    raise NoProductError("no index of the sum runs along both factors in a way that matrices are loaded")
+    both = " and ".join(f"`{f.tensor.name}`" for f in found.factors)
+    raise NoProductError(
+        f"no index of the sum runs along both {both} in a way that matrices are loaded",
+        help="one index of the sum is to be the last subscript of each factor, and stand in no other")
 
 
 def _check_types(found: SumOfProducts) -> None:
@@ -97,7 +100,11 @@ def _check_types(found: SumOfProducts) -> None:
     sum, (a, b) = found.reduce, (f.type for f in found.factors)
     floats = a == b and a in (F16, BF16) and sum.body.type in (a, F32) and sum.type in (a, F32)
     if not floats and not (a in (I8, U8) and b in (I8, U8) and sum.body.type == I32 and sum.type == I32):
-        raise NoProductError("tensor cores multiply f16, bf16 and integers of 8 bits, in f32 and i32")
+        held = " and ".join(f"`{f.tensor.name}` holds {f.type}" for f in found.factors)
+        raise NoProductError(
+            "matrix instructions multiply f16, bf16 and integers of 8 bits, in f32 and i32; "
+            f"{held}, the sum is of {sum.type}",
+            help="multiply f16 by f16 or bf16 by bf16 and sum in f32, or bytes by bytes in i32")
 
 
 # ---- subscripts
@@ -113,7 +120,8 @@ def _axes(found: Operand, indices: Sequence[str], reduced: set[str]) -> tuple[Ax
             names = names_in(factor)
             if names & reduced and names & set(indices):
                 raise NoProductError(
-                    f"axis {number} of `{found.tensor.name}` does not add what outputs and the sum decide")
+                    f"axis {number} of `{found.tensor.name}` does not add what outputs and the sum decide",
+                    help="write that subscript as what the outputs decide plus what the sum decides, as `i + u`")
             (outer if names & set(indices) else inner).append((factor, coefficient))
         made.append(Axis(total(outer), total(inner)))
     return tuple(made)
@@ -139,20 +147,24 @@ def _orientation(axes: Sequence[Axis], side: Sequence[str], depth: str) -> bool 
 
 def _check_edges(product: Product, work: Work) -> None:
     """Outside of a factor stand its own elements, or zeros; along memory nothing is outside."""
-    extents = {name: Name(name, 0) for name in work.kernel.extents}
+    extents, depth = {name: Name(name, 0) for name in work.kernel.extents}, product.depth.index
     for factor in (product.rows, product.columns):
         tensor = factor.tensor
+        along = f"make `{depth}` the last subscript of `{tensor.name}`, or leave `mma` out"
         rules = [[rule for rule in sides if rule is not None] for sides in tensor.edges]
         if not factor.by_depth and factor.type in (I8, U8):
-            raise NoProductError(f"`{tensor.name}` has its bytes along the outputs, which no matrix load turns")
+            raise NoProductError(
+                f"`{tensor.name}` has its bytes along the outputs, which no matrix load turns", help=along)
         if not factor.by_depth and any(rules):
-            raise NoProductError(f"`{tensor.name}` lies along the outputs, and has an edge")
+            raise NoProductError(f"`{tensor.name}` lies along the outputs, and has an edge", help=along)
         if any(rule.value is not None and not _is_zero(rule.value) for some in rules for rule in some):
-            raise NoProductError(f"beyond the edge of `{tensor.name}` stands something other than 0")
+            raise NoProductError(f"beyond the edge of `{tensor.name}` stands something other than 0",
+                                 help=f"write `edge {tensor.name} = constant(0)`, or leave `mma` out")
         length, end = as_index(tensor.extents[-1], extents), as_index(product.depth.high, extents)
         room = None if length is None or end is None else (length - end).interval[0]
         if rules[-1:] not in ([], [[]]) and (product.low < 0 or room is None or room < 0):
-            raise NoProductError(f"the sum runs past the end of `{tensor.name}` in memory")
+            raise NoProductError(f"the sum runs past the end of `{tensor.name}` in memory",
+                                 help=f"end `{depth}` where axis {len(tensor.extents) - 1} of `{tensor.name}` does")
 
 
 def _is_zero(value: Value) -> bool:

@@ -56,7 +56,8 @@ class Mma:
                 return Refusal("mma", str(error))
             spans = dict(told.clause_spans)
             raise refusal(work.program, "cannot-mma", f"tensor cores do not make this: {error}",
-                          spans[error.clause if error.clause in spans else "mma"], error.help) from None
+                          spans[error.clause if error.clause in spans else "mma"],
+                          error.help or "leave `mma` out, and the compiler takes another way") from None
 
     @classmethod
     def _planned(cls, work: Work, told: Schedule) -> Self:
