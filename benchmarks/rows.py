@@ -41,10 +41,10 @@ def laplace(edge: str, type: str = "f32") -> str:
 }}"""
 
 
-def separable(k: int) -> str:
+def separable(k: int, type: str = "f32") -> str:
     """Two passes of k weights in one kernel."""
     r = k // 2
-    return f"""kernel k(x: f32[H, W], w: f32[{k}]) -> (y: f32[H, W]) {{
+    return f"""kernel k(x: {type}[H, W], w: {type}[{k}]) -> (y: {type}[H, W]) {{
     edge x = constant(0)
     let g[i, j] = sum(v in 0..{k}) w[v] * x[i, j + v - {r}]
     y[i, j] = sum(u in 0..{k}) w[u] * g[i + u - {r}, j]
@@ -64,9 +64,9 @@ def window(reduction: str) -> str:
 }}"""
 
 
-def star(r: int) -> str:
+def star(r: int, type: str = "f32") -> str:
     """2·3·r + 1 points in three dimensions."""
-    return f"""kernel k(x: f32[D, H, W], w: f32[{r + 1}]) -> (y: f32[D, H, W]) {{
+    return f"""kernel k(x: {type}[D, H, W], w: {type}[{r + 1}]) -> (y: {type}[D, H, W]) {{
     edge x = constant(0)
     y[i, j, l] = w[0] * x[i, j, l] + sum(u in 1..={r}) w[u] * (x[i-u, j, l] + x[i+u, j, l] + x[i, j-u, l] + x[i, j+u, l]
         + x[i, j, l-u] + x[i, j, l+u])
@@ -122,7 +122,17 @@ def _box_rows() -> list[Row]:
     rows.append(Row("box 15×15 f32 16384²", box(15), PLANE, "box", "ms", 2.8, SMALL_PLANE, words=(15,)))
     rows += [Row(f"box 3×3 {type} 16384²", box(3, type), PLANE, "", "copy", 0.96, SMALL_PLANE)
              for type in ("f64", "f16")]
+    rows += [Row(f"box {k}×{k} f16 16384²", box(k, "f16"), PLANE, "", "copy", None, SMALL_PLANE) for k in (5, 7)]
     return rows
+
+
+def _half_rows() -> list[Row]:
+    """What arithmetic, one multiplication and addition a tap in f32, keeps from the speed of a copy of so few bytes."""
+    return [
+        Row("separable 15×15 f16, one pass, 16384²", separable(15, "f16"), PLANE, "", "copy", None, SMALL_PLANE),
+        *(Row(f"star r = {r} f16, 640³", star(r, "f16"), CUBE, "", "copy", None, SMALL_CUBE) for r in (1, 4)),
+        Row("box 3×3×3 f16, 640³", BOX_3D.replace("f32", "f16"), CUBE, "", "copy", None, SMALL_CUBE),
+    ]
 
 
 def _layer_row(n: int, c: int, h: int, m: int, type: str, to_reach: float | None) -> Row:
@@ -141,6 +151,7 @@ ROWS = (
     Row("star r = 1, 640³", star(1), CUBE, "star", "copy", 0.94, SMALL_CUBE, words=(1,)),
     Row("star r = 4, 640³", star(4), CUBE, "star", "copy", 0.85, SMALL_CUBE, words=(4,)),
     Row("box 3×3×3, 640³", BOX_3D, CUBE, "box_3d", "copy", 0.90, SMALL_CUBE),
+    *_half_rows(),
     Row("transpose f32 16384²", TRANSPOSE, PLANE, "transpose", "copy", 0.965, SMALL_PLANE),
     Row("records of 3 to fields, 2²⁵", fields(3), {"N": 1 << 25}, "fields", "copy", 0.93, {"N": 1237}),
     Row("records of 8 to fields, 2²⁵", fields(8), {"N": 1 << 25}, "fields", "copy", 0.95, {"N": 1237}),

@@ -114,3 +114,23 @@ def test_lines_of_a_view_that_end_amid_a_vector(device: str) -> None:
     x, w = arrays(kernel, (5, 19, 136), (2,))
     for columns in (133, 131, 130, 128, 5, 2):
         assert_matches_numpy(kernel, x[:, :, :columns], w, device=device)
+
+
+@pytest.mark.parametrize(("type", "value"), [("f16", "0"), ("bf16", "0"), ("f16", "1.5")])
+def test_lines_of_narrow_types_that_end_with_whole_vectors(type: str, value: str, device: str) -> None:
+    kernel = near(star(f"edge x = constant({value})", type, r=1))
+    assert ("load_or_zero<8>" in kernel.cuda) == (value == "0")
+    for shape in ((5, 19, 136), (27, 2, 8), (2, 17, 264)):
+        assert_matches_numpy(kernel, *arrays(kernel, shape, (2,)), device=device)
+
+
+@pytest.mark.parametrize(("type", "lines", "width", "threads"), [
+    ("f16", 16, 128, "threads 128"), ("f16", 16, 256, "threads 128"), ("f32", 16, 64, "threads 64"),
+    ("f16", 16, 64, "threads 32"), ("f16", 6, 128, ""), ("f16", 5, 128, "")])
+def test_a_block_has_lines_as_wide_as_the_schedule_says(
+    type: str, lines: int, width: int, threads: str, device: str,
+) -> None:
+    """However many lanes and columns that takes."""
+    kernel = near(star("edge x = nearest", type, r=1), f"tile (i: 3, j: {lines}, l: {width})  {threads}  {CLAUSES}")
+    assert kernel.plan.passes[0].sizes == {"i": 3, "j": lines, "l": width}
+    assert_matches_numpy(kernel, *arrays(kernel, (4, 19, 300), (2,)), device=device)

@@ -43,11 +43,11 @@ PATCH_LEVEL
 
 RUNTIME = _words("""
 lc KERNEL DEVICE SHARED SHARED_AT PANEL_AT UNROLL UNROLL_BY NO_UNROLL CONSTANT_PARAM In Out Parts Shared Pack
-Constant Index fence comes_last fetch load load_whole load_here load_line store store_any shuffle word_of part_of
-exchange_parts place_of copy_async4 copy_async8 copy_async16 copy_async_commit copy_async_wait prefetch copy_async4_if
-copy_async8_if copy_async16_if mma load_rows load_columns wgmma wgmma_begin wgmma_commit wgmma_wait wgmma_end
-copy_async_show Barrier BARRIERS barrier_begin barrier_arrive barrier_expect barrier_wait TensorMap copy_box copy_taps
-i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 add sub mul neg mul_add floor_div floor_mod power
+Constant Index fence comes_last fetch load load_whole load_here load_line load_or_zero store store_any shuffle word_of
+part_of exchange_parts place_of copy_async4 copy_async8 copy_async16 copy_async_commit copy_async_wait prefetch
+copy_async4_if copy_async8_if copy_async16_if mma load_rows load_columns wgmma wgmma_begin wgmma_commit wgmma_wait
+wgmma_end copy_async_show Barrier BARRIERS barrier_begin barrier_arrive barrier_expect barrier_wait TensorMap copy_box
+copy_taps i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 add sub mul neg mul_add floor_div floor_mod power
 minimum maximum minimum_number maximum_number clamp absolute sign is_nan is_inf order convert infinity
 not_a_number within nearest reflect mirror wrap first_least first_greatest add_compensated
 """)

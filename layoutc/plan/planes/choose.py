@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from layoutc.plan.machine import WARP
 from layoutc.plan.passing.widths import columns_of, words_of
 from layoutc.plan.planes.parts import covers, taken_anew
 from layoutc.plan.planes.shape import Knobs, Shape, shape_of
@@ -16,12 +17,17 @@ SUMMED_PLANES = 64      # where it sums as planes come, whose first turns finish
 MOST_NEAR = 4.0         # elements an output that threads read of every plane, up to which the cache answers in time
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps, a thread two lines
 MOST_SIX = 4            # columns a thread of which six blocks of 8 warps have registers
+LINE = 128              # outputs of a block's line: where a thread has more columns, fewer lanes stand side by side
 
 
 def chosen_shape(work: Work) -> Shape | str:
-    """The walk through the cache where threads read little of every plane, else the one by way of shared memory."""
+    """The walk through the cache where threads read little of every plane, else the one by way of shared memory.
+
+    Sums of narrow types leave no registers for what is on its way from the cache.
+    """
     near = shape_of(work, _near(work))
-    return near if isinstance(near, Shape) and _read_anew(near) <= MOST_NEAR else _staged(work)
+    little = isinstance(near, Shape) and _read_anew(near) <= MOST_NEAR and not (near.led and _is_narrow(near))
+    return near if little else _staged(work)
 
 
 def chosen_ways(work: Work) -> tuple[Knobs, Knobs]:
@@ -38,12 +44,23 @@ def _near(work: Work) -> Knobs:
     What is asked for a turn early fills caches that blocks side by side share, who then read it once more.
     """
     columns = columns_of(work)
+    lanes = _lanes(columns)
     for lines in (2, 1):
-        summed = Knobs(columns, lines, 4, SUMMED_PLANES, 0, 8, cached=True)
+        summed = Knobs(columns, lines, 4, SUMMED_PLANES, 0, 8, cached=True, lanes=lanes)
         made = shape_of(work, summed)
         if isinstance(made, Shape) and made.led and (lines == 1 or _at_work(made) <= LITTLE_HELD):
             return summed
-    return Knobs(columns, 1, 8, NEAR_PLANES, 0, 6 if columns <= MOST_SIX else 5, cached=True)
+    return Knobs(columns, 1, 8, NEAR_PLANES, 0, 6 if columns <= MOST_SIX else 5, cached=True, lanes=lanes)
+
+
+def _lanes(columns: int) -> int:
+    """Of a warp, along the last index."""
+    return min(LINE // columns, WARP)
+
+
+def _is_narrow(made: Shape) -> bool:
+    """Whether a thread has more columns than registers for them in many warps."""
+    return made.items.columns > MOST_SIX
 
 
 def _at_work(made: Shape) -> int:
@@ -63,6 +80,9 @@ def _staged(work: Work) -> Shape | str:
     for knobs in _candidates(columns_of(work)):
         made = shape_of(work, knobs)
         if not isinstance(made, str):
+            if made.led and _is_narrow(made):
+                summed = shape_of(work, replace(made.knobs, warps=4, resident=5))
+                return summed if isinstance(summed, Shape) else made
             wide = shape_of(work, replace(knobs, warps=2 * knobs.warps, resident=1))
             if isinstance(wide, Shape) and wide.registers > LITTLE_HELD:        # what moves on costs more than its text
                 wide = shape_of(work, replace(wide.knobs, turns=4, pace=2, ahead=4))
@@ -75,5 +95,5 @@ def _candidates(columns: int) -> Iterator[Knobs]:
     """From the most outputs a thread to the fewest: neighbours share what they read, if registers hold it."""
     while columns:
         for lines in (2, 1):
-            yield Knobs(columns, lines, 8, PLANES, AHEAD, 2)
+            yield Knobs(columns, lines, 8, PLANES, AHEAD, 2, lanes=_lanes(columns))
         columns //= 2

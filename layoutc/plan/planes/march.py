@@ -12,7 +12,6 @@ from layoutc.plan.kernel.frame import Choice
 from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.kernel.masks import masks_of
 from layoutc.plan.lowering.places import InParts, InRows
-from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Storage
 from layoutc.plan.passing.led import Led
@@ -109,7 +108,7 @@ def choice_of(work: Work, shape: Shape) -> Choice:
     tile, indices, knobs = shape.tile, shape.indices, shape.knobs
     step = {i: prod(tile[n + 1:]) for n, i in enumerate(indices)}
     walked, beside, lined = (step[i] for i in indices[-3:])
-    threads = [(WARP, knobs.columns * lined), (knobs.warps, knobs.lines * beside)]
+    threads = [(knobs.lanes, knobs.columns * lined), (knobs.down, knobs.lines * beside)]
     items = [(knobs.columns, lined), (knobs.lines, beside), (knobs.planes, walked)]
     return owned(work, tile, threads, items, shape.weights, shape.found, knobs.most_vector)
 

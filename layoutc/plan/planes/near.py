@@ -15,7 +15,6 @@ from itertools import groupby
 from layoutc.index import TRUE, Call, Expr, Int, Name, compare, dot, every
 from layoutc.plan.kernel.loading import holds_something, is_certain
 from layoutc.plan.lowering.places import InGlobal
-from layoutc.plan.machine import WARP
 from layoutc.plan.passing.copies import whole_there
 from layoutc.plan.planes.march import March, nested
 from layoutc.plan.planes.parts import Part, covers
@@ -23,7 +22,18 @@ from layoutc.plan.planes.put import vector_of
 from layoutc.plan.planes.shape import Ring
 from layoutc.plan.planes.take import Segment, copy_held, element_of, over_pieces, segments
 from layoutc.plan.steps import Assign, Either, Let, Loop, Step
-from layoutc.plan.values import Choice, Element, Function, Literal, Operation, Text, Variable, load, memory_type
+from layoutc.plan.values import (
+    Choice,
+    Element,
+    Function,
+    Literal,
+    Operation,
+    Text,
+    Variable,
+    load,
+    memory_type,
+    register_type,
+)
 from layoutc.resolve.program import Const
 from layoutc.resolve.types import BOOL, compute_type
 
@@ -60,7 +70,7 @@ def _blank(march: March, ring: Ring) -> Literal | None:
 
 def _whole_lines(march: March, lines: list[tuple[Expr, int]]) -> Text:
     """Whether vectors of a block that begin in a line end there; ``lines``: their extents, and elements a vector."""
-    end = march.frame.origin(march.shape.items.lined) + WARP * march.shape.items.columns
+    end = march.frame.origin(march.shape.items.lined) + march.shape.tile[-1]
     tests = []
     for n, vector in dict.fromkeys(lines):
         rest = n % vector
@@ -73,7 +83,7 @@ def _warp_inside(march: March, ring: Ring) -> Text:
     """Whether all vectors that a warp reads of planes lie inside, the walked axis aside."""
     frame, items, v = march.frame, march.shape.items, ring.vector
     warp = {items.beside: (frame.at[items.beside], items.lines),
-            items.lined: (frame.origin(items.lined), WARP * items.columns)}
+            items.lined: (frame.origin(items.lined), march.shape.tile[-1])}
     tests = []
     for number, (a, n) in enumerate(zip(ring.axes, frame.source_of(ring.tensor).extents, strict=True)):
         low, high = (-(-a.low // v) * v, a.high // v * v) if number == len(ring.axes) - 1 else (a.low, a.high)
@@ -126,7 +136,7 @@ def _take_plane(march: March, ring: Ring, plane: Expr, beyond: Expr, boxes: list
             for part, (segment, held) in boxes:
                 if held is None:
                     _each(march, ring, part, segment, (plane, beyond), partial(way, march, ring, part, packs))
-        for pack in packs:
+        for pack in packs if ring not in march.blanks else ():      # which stand in the turn's own block
             march.names.release(pack)
         return tuple(steps)
 
@@ -184,29 +194,38 @@ def _or_blank(
         return
     tests = [compare("<", i, n) if compare(">=", i, Int(0)) == TRUE else Call("within", (i, n))
              for i, n in zip(subscripts, source.extents, strict=True)]
+    there, at = every(t for t in tests if t != TRUE), dot(subscripts, source.strides)
+    if memory_type(part.type) != register_type(part.type) and not blank.value:
+        _put_whole(march, part, source, packs, at, slot, width, there)
+        return
     own: list[str] = []
-    with frame.lowering.block() as there:
-        _put_whole(march, part, source, own, dot(subscripts, source.strides), slot, width)
+    with frame.lowering.block() as whole:
+        _put_whole(march, part, source, own, at, slot, width)
     march.names.release(own[0])
     element = Name(march.names.take("element"), 0, width - 1)
     none = Assign(Element(march.arrays[part], slot + element), blank)
     fill = Loop(True, "int", element.id, Int(0), Int(width), (none,))
     march.names.release(element.id)
-    frame.lowering.emit(Either(every(t for t in tests if t != TRUE), tuple(there), (fill,)))
+    frame.lowering.emit(Either(there, tuple(whole), (fill,)))
 
 
 def _put_whole(
-    march: March, part: Part, source: InGlobal, packs: list[str], at: Expr, slot: Expr, width: int
+    march: March, part: Part, source: InGlobal, packs: list[str], at: Expr, slot: Expr, width: int,
+    there: Expr | None = None,
 ) -> None:
-    """One access, its elements into their registers; ``packs``: names that the text around it keeps."""
+    """One access, its elements into their registers; ``packs``: names that the text around it keeps.
+
+    ``there``: the test without which they are zeros, in fewer registers than hold the elements once they are widened.
+    """
     frame, names, array = march.frame, march.names, march.arrays[part]
     if width == 1:
         frame.lowering.emit(Assign(Element(array, slot), load(Element(source.array, at), part.type)))
         return
     pack, element = names.take("pack"), Name(names.take("element"), 0, width - 1)
+    place = Operation("+", Variable(source.array), at)
+    read = Function(f"load<{width}>", (place,)) if there is None else Function(f"load_or_zero<{width}>", (there, place))
     frame.lowering.emit(
-        Let(f"Pack<{memory_type(part.type)}, {width}>", pack,
-            Function(f"load<{width}>", (Operation("+", Variable(source.array), at),))),
+        Let(f"Pack<{memory_type(part.type)}, {width}>", pack, read),
         Loop(True, "int", element.id, Int(0), Int(width),
              (Assign(Element(array, slot + element), load(Element(pack, element), part.type)),)))
     names.release(element.id)

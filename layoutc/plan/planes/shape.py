@@ -35,6 +35,12 @@ class Knobs:
     around: int = 0         # then, planes of which what lies around is asked for before it is needed
     turns: int = 1          # that are written out, one after the other
     pace: int = 1           # planes for which a block waits at once, a divisor of those on their way
+    lanes: int = WARP       # of a warp along the last index; the others one under the other
+
+    @property
+    def down(self) -> int:
+        """Threads of a block one under the other."""
+        return self.warps * WARP // self.lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ class Shape:
     def tile(self) -> tuple[int, ...]:
         """Outputs of a block, per index."""
         knobs = self.knobs
-        return (*(1 for _ in self.indices[:-3]), knobs.planes, knobs.warps * knobs.lines, WARP * knobs.columns)
+        return (*(1 for _ in self.indices[:-3]), knobs.planes, knobs.down * knobs.lines, knobs.lanes * knobs.columns)
 
     @property
     def threads(self) -> int:
@@ -188,7 +194,7 @@ def _ring(work: Work, tensor: str, found: Footprint, parts: list[Part], knobs: K
     if not knobs.cached:
         axes = (*axes[:-1], in_vectors(axes[-1], knobs.columns, parts[0].piece))
     walked, beside = parts[0].walked, parts[0].beside
-    block = Items(parts[0].items.beside, parts[0].items.lined, knobs.lines * knobs.warps, knobs.columns * WARP)
+    block = Items(parts[0].items.beside, parts[0].items.lined, knobs.lines * knobs.down, knobs.columns * knobs.lanes)
     extents = tuple(1 if n == walked else extent_of(a, block) for n, a in enumerate(axes))
     if knobs.cached:
         return Ring(tensor, parts[0].type, axes, walked, vector, 0, extents)

@@ -8,7 +8,6 @@ from layoutc.index import TRUE, Call, Expr, Int, Name, compare
 from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.lowering.loops import loops
-from layoutc.plan.machine import WARP
 from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
@@ -50,7 +49,8 @@ def _declare_places(march: March) -> None:
     frame, shape = march.frame, march.shape
     thread = Name("thread", 0, shape.threads - 1)
     *batch, _, beside, lined = frame.indices
-    line, column = thread // WARP * shape.knobs.lines, thread % WARP * shape.knobs.columns
+    knobs = shape.knobs
+    line, column = thread // knobs.lanes * knobs.lines, thread % knobs.lanes * knobs.columns
     for index in batch:
         frame.at[index] = frame.origin(index)
     for index, first in ((beside, frame.origin(beside) + line), (lined, frame.origin(lined) + column)):

@@ -27,7 +27,7 @@ def told_shape(work: Work, schedule: Schedule) -> Shape | str:
     if schedule.march in schedule.unroll:
         return "planes are not written out"
     why = ""
-    for chosen in chosen_ways(work):
+    for chosen in (sizes for way in chosen_ways(work) for sizes in dict.fromkeys((way, replace(way, lanes=WARP)))):
         knobs = _knobs(work, schedule, chosen)
         made = shape_of(work, knobs) if isinstance(knobs, Knobs) else knobs
         reason = made if isinstance(made, str) else _why_not(made, schedule)
@@ -49,15 +49,19 @@ def _knobs(work: Work, schedule: Schedule, chosen: Knobs) -> Knobs | str:
     if any(sizes.get(i, 1) > 1 for i in batch):
         return "a block makes planes of one place of the indices before them"
     width, height = (sizes.get(i, 1) if told else 0 for i in (lined, beside))
-    columns = width // WARP if width else chosen.columns
-    if width % WARP or columns > columns_of(work) or columns & (columns - 1):
-        return f"a line of {width} outputs is not one of {WARP} lanes with as many as an access moves"
+    lanes, under = chosen.lanes, WARP // chosen.lanes
+    columns = width // lanes if width else chosen.columns
+    if width % lanes or height % under or columns > columns_of(work) or columns & (columns - 1):
+        return f"a line of {width} outputs is not one of {lanes} lanes with as many as an access moves"
     count = None
     if threads is not None:
         count = threads.layout[0].size if threads.layout is not None else threads.count
-    warps = count // WARP if count is not None else _warps(height, chosen) if height else chosen.warps
-    lines = height // warps if height and warps else chosen.lines
-    if (count is not None and count % WARP) or not warps or (height and lines * warps != height):
+    warps = chosen.warps
+    if count is not None or height:
+        warps = count // WARP if count is not None else _warps(height // under, chosen.lines)
+    down = warps * under
+    lines = height // down if height and down else chosen.lines
+    if (count is not None and count % WARP) or not warps or (height and lines * down != height):
         return f"{count} threads do not divide {height} lines among warps"
     planes = sizes.get(walked, 1) if told else chosen.planes
     resident = chosen.resident if lines * columns <= chosen.lines * chosen.columns else 0
@@ -66,9 +70,9 @@ def _knobs(work: Work, schedule: Schedule, chosen: Knobs) -> Knobs | str:
                    most_vector=schedule.vector or 0)
 
 
-def _warps(height: int, chosen: Knobs) -> int:
+def _warps(height: int, lines: int) -> int:
     """So many that a thread has as many lines as the compiler's choice would give it, or one."""
-    return next(n for lines in (chosen.lines, 1) for n in [height // lines] if lines * n == height)
+    return next(n for each in (lines, 1) for n in [height // each] if each * n == height)
 
 
 def _why_not(made: Shape, schedule: Schedule) -> str:
@@ -93,5 +97,6 @@ def _check_budget(work: Work, made: Shape, schedule: Schedule) -> None:
 
 def _layout(made: Shape) -> Layout:
     """Who makes which output of a plane."""
-    knobs, line = made.knobs, WARP * made.knobs.columns
-    return Layout(((WARP, knobs.warps), (knobs.columns, knobs.lines)), ((knobs.columns, knobs.lines * line), (1, line)))
+    knobs, line = made.knobs, made.tile[-1]
+    threads = ((knobs.lanes, knobs.down), (knobs.columns, knobs.lines))
+    return Layout(threads, ((knobs.columns, knobs.lines * line), (1, line)))

@@ -100,6 +100,9 @@ template <int N, class T> LC_INLINE Pack<T, N> load(const In<T>& from, LC_LINE) 
     return *lc::element<const Pack<T, N>>(from.view, 0);
 }
 template <int N, class T> LC_INLINE Pack<T, N> load_whole(const In<T>& from, LC_LINE) { return load<N>(from, line); }
+template <int N, class T> LC_INLINE Pack<T, N> load_or_zero(bool there, const In<T>& from, LC_LINE) {
+    return there ? load<N>(from, line) : Pack<T, N>();
+}
 template <int N, class T> LC_INLINE Pack<T, N> load_here(const In<T>& from, LC_LINE) { return load<N>(from, line); }
 template <class T> LC_INLINE void prefetch(const In<T>& from, LC_LINE) { lc::check_read(from.view, 0, 1, line); }
 template <class T, int N> LC_INLINE void store(const Out<T>& to, const Pack<T, N>& value, LC_LINE) {

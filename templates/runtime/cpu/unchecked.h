@@ -34,6 +34,9 @@ template <int N, class T> LC_INLINE Pack<T, N> load(const T* from) {
     return *reinterpret_cast<const Pack<T, N>*>(from);
 }
 template <int N, class T> LC_INLINE Pack<T, N> load_whole(const T* from) { return load<N>(from); }
+template <int N, class T> LC_INLINE Pack<T, N> load_or_zero(bool there, const T* from) {
+    return there ? load<N>(from) : Pack<T, N>();
+}
 template <class T> LC_INLINE void prefetch(const T*) {}
 template <int N, class T> LC_INLINE Pack<T, N> load_line(const T* from) { return load<N>(from); }
 template <int N, class T> LC_INLINE Pack<T, N> load_here(const T* from) { return load<N>(from); }

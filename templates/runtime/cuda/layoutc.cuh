@@ -143,6 +143,22 @@ template <int N, class T> DEVICE Pack<T, N> load_here(const T* from) {
     }
     return value;
 }
+// The same of an input where it is there, else zeros: whole words are chosen, before they are taken apart.
+template <int N, class T> DEVICE Pack<T, N> load_or_zero(bool there, const T* from) {
+    Pack<T, N> value;
+    if constexpr (sizeof(value) == 16) {
+        uint4 bits = make_uint4(0, 0, 0, 0);
+        if (there) bits = __ldg(reinterpret_cast<const uint4*>(from));
+        memcpy(&value, &bits, sizeof(value));
+    } else if constexpr (sizeof(value) == 8) {
+        uint2 bits = make_uint2(0, 0);
+        if (there) bits = __ldg(reinterpret_cast<const uint2*>(from));
+        memcpy(&value, &bits, sizeof(value));
+    } else {
+        value = there ? load<N>(from) : Pack<T, N>();
+    }
+    return value;
+}
 // 16 bytes of an input, never split nor moved out of a loop: what fills a long loop's registers stays in it.
 template <int N, class T> DEVICE Pack<T, N> load_whole(const T* from) {
     static_assert(sizeof(T) * N == 16, "a whole access is of 16 bytes");
