@@ -37,6 +37,32 @@ def test_edge_rules_are_applied_on_the_way(rule: str, size: int, type: str, devi
         assert_matches_numpy(kernel, *arrays(kernel, [shape, (size, size)]), device=device)
 
 
+@pytest.mark.parametrize(("rule", "size", "type", "shape"), [
+    ("constant(0)", 5, "f32", (19, 3100)), ("mirror", 7, "f64", (190, 776)), ("wrap", 6, "i32", (105, 1540)),
+    ("nearest", 8, "f32", (140, 1537))])
+def test_the_interior_of_a_tile_is_a_text_of_its_own(
+    rule: str, size: int, type: str, shape: tuple[int, int], device: str
+) -> None:
+    """Tiles in the middle and on all sides, whose last rows and columns end amid them; fewer rows than a tile has."""
+    kernel = kernel_of(box(size, size, rule, type))
+    assert strategies(kernel) == ["ringed"]
+    assert "k_walk<true>" in kernel.cuda
+    for extents in (shape, (size - 1, 24)):
+        check(kernel, arrays(kernel, [extents, (size, size)]), device)
+
+
+def test_a_let_whose_rows_pass_through_tiles(device: str) -> None:
+    kernel = kernel_of("""kernel k(x: f64[N, H, W], w: f64[15]) -> (y: f64[N, H, W]) {
+        edge x[0] = wrap
+        edge x[1] = reflect
+        edge x[2] = constant(1)
+        let g[n, i, j] = sum(v in 0..15) w[v] * x[n + 1, i, j + v - 7]
+        y[n, i, j] = sum(u in 0..15) w[u] * g[n, i + u - 7, j]
+    }""")
+    assert "k_walk<true>" in kernel.cuda
+    check(kernel, arrays(kernel, [(2, 300, 776), (15,)]), device)
+
+
 FORMS: dict[str, tuple[str, list[tuple[int, ...]]]] = {
     "nothing outside is read": ("""
         kernel k(x: f32[H, W], w: f32[9, 9]) -> (y: f32[H - 8, W - 8]) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from layoutc.plan.passing.length import operations
 from layoutc.plan.passing.widths import MOST_COLUMNS, columns_of
@@ -17,11 +18,17 @@ WRITTEN = (4, 2, 1)     # of them
 LONGEST_TEXT = 1600     # operations of the rows that are written out
 ROUNDS = 4              # of blocks, where rows are many: the last is nearly full
 LEAST_WARPS = 12        # of a multiprocessor, to hide what a group of rows waits for
+WORD = 4                # bytes, of what is narrower a block waits for its arithmetic alone
+SIDE_BY_SIDE = 256      # threads of short walks, which read little beside their columns
+LONG = 10               # times as many rows of a long walk as it takes before its first output
 IN_LINES = 8            # where weights come in lines: each of them is then for as many outputs as there are columns
 
 
 def chosen_shape(work: Work, walked: str) -> Shape | str:
-    """The widest walk that leaves room for warps enough, or why there is none."""
+    """Tiles whose ends are written out, else the widest walk with room for warps enough; or why there is none."""
+    peeled = _peeled(work, walked)
+    if peeled is not None:
+        return peeled
     why = "too few warps would fit a multiprocessor"
     for knobs in candidates(work):
         made = shape_of(work, walked, knobs)
@@ -34,6 +41,28 @@ def chosen_shape(work: Work, walked: str) -> Shape | str:
         if fits and warps_of(work, made) >= (IN_LINES if lines else LEAST_WARPS):
             return made
     return why
+
+
+def _peeled(work: Work, walked: str) -> Shape | None:
+    """Tiles of few rows, which blocks that run together find in a cache, or of so many that it matters little.
+
+    None where a group of rows makes all of a window's sums, or too long a text.
+    """
+    columns = columns_of(work)
+    least = shape_of(work, walked, Knobs(columns, THREADS, GROUP, GROUP, GROUP, STAGES, 0))
+    if isinstance(least, str) or least.walk.delay < GROUP or any(s.where == "shared" for s in least.walk.weights):
+        return None
+    outputs = {e.output for e in work.equations}
+    widths = [r.band.type.bytes for r in least.rings]
+    widths += [t.type.bytes for t in work.kernel.outputs if t.name in outputs]
+    an_output = operations(work, frozenset(s.name for s in least.walk.kept))
+    if min(widths) < WORD or an_output * columns * GROUP > LONGEST_TEXT:
+        return None
+    delay = least.walk.delay
+    groups, threads = (2, SIDE_BY_SIDE) if delay == GROUP else (LONG * delay // GROUP + 1, THREADS)
+    knobs = replace(least.knobs, rows=groups * GROUP - delay % GROUP, threads=threads, peeled=True)
+    made = shape_of(work, walked, knobs)
+    return made if isinstance(made, Shape) and warps_of(work, made) >= LEAST_WARPS else None
 
 
 def candidates(work: Work) -> Iterator[Knobs]:

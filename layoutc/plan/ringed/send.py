@@ -54,12 +54,19 @@ def declare_there(walk: Ringed) -> None:
     for ring in walk.ringed_shape.rings:
         array, n = frame.arrays[ring.band.tensor], frame.source_of(ring.band.tensor).extents[-1]
         past = first + _column(walk, ring, Int(_pieces(walk, ring) - 1)) + ring.vector
-        walk.columns_there[ring] = frame.lowering.let("bool", f"{array}_columns_there", compare("<=", past, n))
+        walk.columns_there[ring] = _let_sure(walk, f"{array}_columns_there", compare("<=", past, n))
         if ring.sides:
             tests = (compare(">=", first - ring.before * ring.vector, Int(0)),
                      compare("<=", first + (ring.main + ring.behind) * ring.vector, n))
             beside = every(t for t in tests if t != TRUE)
-            walk.beside_there[ring] = frame.lowering.let("bool", f"{array}_beside_there", beside)
+            walk.beside_there[ring] = _let_sure(walk, f"{array}_beside_there", beside)
+
+
+def _let_sure(walk: Ringed, wanted: str, test: Expr) -> str:
+    """Whether a test holds, which it does in the interior."""
+    name = walk.names.take(wanted)
+    walk.frame.lowering.emit(Let("bool", name, walk.sure(test) if test != TRUE else test))
+    return name
 
 
 def send_group(walk: Ringed, number: Name) -> None:
@@ -75,7 +82,7 @@ def send_group(walk: Ringed, number: Name) -> None:
         frame.lowering.local[name] = at
         n = frame.source_of(band.tensor).extents[band.walked]
         tests = (compare(">=", row, Int(0)), compare("<=", row + shape.knobs.group, n), *place_there(walk, ring))
-        there = frame.lowering.let("bool", f"{array}_there", every(t for t in tests if t != TRUE))
+        there = _let_sure(walk, f"{array}_there", every(t for t in tests if t != TRUE))
         _send_columns(walk, ring, row, slot, there)
         if ring in walk.beside:
             _send_beside(walk, ring, row, slot, there)

@@ -36,6 +36,7 @@ class Knobs:
     stages: int             # groups of rows in shared memory: one is worked on, the others are on their way
     rounds: int = 1         # of the blocks that the machine holds, at most; 0: every block has one tile
     most_vector: int = 0    # elements that an access moves at most, where the schedule says so
+    peeled: bool = False    # whether a tile's interior is a text of its own, its first and last groups written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ def shape_of(work: Work, walked: str, knobs: Knobs) -> Shape | str:
     walk = walk_of(work, walked, WalkKnobs(knobs.columns, knobs.rows, knobs.threads, most_vector=knobs.most_vector))
     if isinstance(walk, str):
         return walk
+    if knobs.peeled and (knobs.rows + walk.delay) % knobs.group:
+        return "a tile's rows are no whole groups"
     if not walk.led:
         return "no sums follow the rows"
     walk = _without_still(replace(walk, weights=tuple(in_lines(s, walk.led) for s in walk.weights)))

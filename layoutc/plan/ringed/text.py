@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutc.index import Expr, Int, Name, ceildiv, compare, every, select
+from layoutc.index import Expr, Int, Name, compare, every, select
 from layoutc.plan.head import plain
 from layoutc.plan.kernel.boxes import fill_registers
-from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.kernel.masks import masks_of
 from layoutc.plan.kernel.shares import each_share
 from layoutc.plan.machine import ACCESS_BYTES
@@ -15,6 +14,7 @@ from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Storage
 from layoutc.plan.passing.sums import declare_sums
 from layoutc.plan.ringed.choose import least_tiles
+from layoutc.plan.ringed.peeled import declare_groups, functions_of, turns_of, when_sure
 from layoutc.plan.ringed.send import declare_rings, declare_there, first_slot, send_group
 from layoutc.plan.ringed.shape import Ring, Shape
 from layoutc.plan.ringed.state import Ringed
@@ -33,9 +33,10 @@ def write_ringed(work: Work, shape: Shape, names: Names, entry: str) -> Made:
     walk = Ringed(work, shape, names, entry)
     frame = walk.frame
     resident = shape.resident(work.target.asked_bytes)
-    with frame.lowering.block() as body:
+    with frame.lowering.block() as before:
         (frame.emit_thread if shape.knobs.rounds else frame.emit_thread_and_block)()
         share_weights(walk)
+    with frame.lowering.block() as body:
         declare_rings(walk)
         fill_registers(frame, [s for s in shape.walk.weights if s.where == "registers"])
         if shape.knobs.rounds:
@@ -55,7 +56,9 @@ def write_ringed(work: Work, shape: Shape, names: Names, entry: str) -> Made:
     if shape.knobs.rounds:
         made = replace(made, most_blocks=max(resident, 1) * work.target.multiprocessors,
                        most_rounds=shape.knobs.rounds, least_tiles=least_tiles(shape))
-    return Made((made,), (frame.function(body, resident),))
+    if shape.knobs.peeled:
+        return Made((made,), functions_of(walk, before, body, resident))
+    return Made((made,), (frame.function([*before, *body], resident),))
 
 
 def _walk_down(walk: Ringed) -> None:
@@ -70,7 +73,7 @@ def _walk_down(walk: Ringed) -> None:
         frame.lowering.emit(Registers(register_type(band.type), walk.arrays[band.tensor], band.held))
     declare_sums(walk)
     rows = Name(frame.lowering.let("Index", "rows", Name(walk.behind, 0) - frame.origin(shape.walked)), 1)
-    groups = Name(frame.lowering.let("Index", "groups", ceildiv(rows + shape.walk.delay, knobs.group)), 1)
+    groups = declare_groups(walk, rows)
     send, number = walk.names.take("send"), Name(walk.names.take("group"), 0)
     with frame.lowering.block() as sent:
         send_group(walk, number)
@@ -82,13 +85,15 @@ def _walk_down(walk: Ringed) -> None:
             Do(Function("copy_async_commit", ())))
         with frame.lowering.block() as taken:
             _take_group(walk, number)
-        emit_when(frame, compare("<", Name(j, 0), frame.counts[frame.indices.index(shape.lined)]), taken)
+        there = compare("<", Name(j, 0), frame.counts[frame.indices.index(shape.lined)])
+        frame.lowering.emit(*when_sure(walk, there, taken))
     frame.lowering.emit(
         Routine("int", send, number.id, tuple(sent)),
         Turns("1", "int", number.id, Int(0), Int(ahead), (
             *when(compare("<", number, groups), [Do(Function(send, (number,)))]),
             Do(Function("copy_async_commit", ())))),
-        Turns("1", "int", number.id, Int(0), groups, tuple(turn)))
+        *(turns_of(walk, number, groups, turn) if knobs.peeled else
+          [Turns("1", "int", number.id, Int(0), groups, tuple(turn))]))
 
 
 def _take_group(walk: Ringed, number: Name) -> None:
@@ -129,9 +134,12 @@ def _take_row(walk: Ringed, turn: Expr, step: Expr, slots: dict[Ring, Name]) -> 
         follow(walk, led, shape.walked)
     with frame.lowering.block() as finish:
         finish_row(walk)
-    first = frame.origin(shape.walked)
-    frame.lowering.emit(*when(every((compare(">=", walk.finished, first),
-                                     compare("<", walk.finished, Name(walk.behind, 0)))), finish))
+    last = compare("<", walk.finished, Name(walk.behind, 0))
+    if shape.knobs.peeled:          # of a group that is written out the number is known
+        begun = compare(">=", turn, Int(shape.walk.delay))
+        frame.lowering.emit(*when(begun, when_sure(walk, last, finish)))
+    else:
+        frame.lowering.emit(*when(every((compare(">=", walk.finished, frame.origin(shape.walked)), last)), finish))
     shift(walk)
 
 

@@ -61,7 +61,7 @@ def _knobs(work: Work, schedule: Schedule) -> Knobs | str:
     columns = width // count
     if columns * count != width or columns > columns_of(work) or columns & (columns - 1):
         return f"{count} threads do not divide a row of {width} outputs into as many as an access moves"
-    return replace(knobs, columns=columns, threads=count, rows=sizes.get(walked, 1), rounds=0)
+    return replace(knobs, columns=columns, threads=count, rows=sizes.get(walked, 1), rounds=0, peeled=False)
 
 
 def _why_not(made: Shape, schedule: Schedule) -> str:

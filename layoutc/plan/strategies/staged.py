@@ -19,6 +19,7 @@ from layoutc.resolve.types import compute_type
 ROWS = 8                # of a thread, whose text is written out
 SHORT = 4               # rows of a window that a walk takes at once
 WARPS = (8, 4)          # of a block, one above the other
+BESIDE = 5              # times what lies beside a warp's columns, that they are at least
 MOST_SHARED = 56 * 1024     # bytes of a block, of which four fit a multiprocessor
 LONGEST_TEXT = 4000     # operations of a walk that is written out
 
@@ -70,6 +71,8 @@ def _problem(work: Work, shape: Shape) -> str:
         return f"the outputs read `{source.tensor}` itself too"
     if source.vector * source.type.bytes != ACCESS_BYTES or source.type != compute_type(let.type):
         return "rows of the let do not fit into the place of the tensor's"
+    if (source.row - shape.knobs.columns) * BESIDE > WARP * shape.knobs.columns:
+        return "warps would read much beside their own columns"
     if any(w.where == "shared" for w in shape.weights):
         return "weights wait in shared memory"
     if shape.delay <= SHORT:
