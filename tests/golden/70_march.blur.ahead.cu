@@ -2,8 +2,8 @@
 // y: tile i 64, j 128; 32 threads, 256 outputs each, (32,(4,64)):(4,(1,128))
 // rows of x come 4 at a time
 // w: 3 x 3 in registers
-// x: 12 x 144 in shared memory; halo i [1, 1], j [1, 1]
-// shared memory: 6912 bytes
+// x: 12 x 160 in shared memory; halo i [1, 1], j [1, 1]
+// shared memory: 7808 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -19,10 +19,10 @@ KERNEL(32, 16) blur(
     const Index blocks_j = (W + 127) / 128;
     const Index tile_i = block / blocks_j * 64;
     const Index tile_j = block % blocks_j * 128;
-    SHARED_AT(float, x_rows, 0, 12 * 144);
+    SHARED_AT(float, x_rows, 0, 1952);
     // what this thread brings of x beside the block's columns
     const int x_beside_row = thread / 2;
-    const int x_beside = thread % 2 * 4 + (thread % 2 * 4 < 4 ? 0 : 128) + 4;
+    const int x_beside = thread % 2 * 4 + (thread % 2 * 4 < 4 ? 0 : 128) + 28;
     float w_held[9];
     UNROLL
     for (int at = 0; at < 9; ++at) {
@@ -46,12 +46,12 @@ KERNEL(32, 16) blur(
     const Index groups = (rows + 5) / 4;
     const auto send = [&](const int group) {
         const Index x_i = tile_i + group * 4 - 1;
-        const int x_slot = group % 3 * 576;
+        const int x_slot = group % 3 * 640;
         const bool x_there = x_i >= 0 && x_i + 4 <= H;
         if (x_there && x_columns_there) {
             UNROLL
             for (int part = 0; part < 4; ++part) {
-                copy_async16(x_rows + (x_slot + part * 144 + thread * 4 + 8),
+                copy_async16(x_rows + (x_slot + part * 160 + thread * 4 + 32),
                     x + ((x_i + part) * x_stride_0 + tile_j + thread * 4));
             }
         } else {
@@ -61,12 +61,12 @@ KERNEL(32, 16) blur(
                 const Index x_j = tile_j + thread * 4;
                 if (x_j < W + 4) {
                     if (x_j + 4 <= W) {
-                        copy_async16(x_rows + (x_slot + part * 144 + thread * 4 + 8),
+                        copy_async16(x_rows + (x_slot + part * 160 + thread * 4 + 32),
                             x + (nearest(x_i_2, H) * x_stride_0 + x_j));
                     } else {
                         UNROLL_BY(1)
                         for (int element = 0; element < 4; ++element) {
-                            copy_async4(x_rows + (x_slot + element + part * 144 + thread * 4 + 8),
+                            copy_async4(x_rows + (x_slot + element + part * 160 + thread * 4 + 32),
                                 x + (nearest(x_i_2, H) * x_stride_0 + nearest(x_j + element, W)));
                         }
                     }
@@ -75,15 +75,15 @@ KERNEL(32, 16) blur(
         }
         if (x_there && x_beside_there) {
             if (thread < 8) {
-                copy_async16(x_rows + (x_slot + x_beside + x_beside_row * 144),
-                    x + ((x_i + x_beside_row) * x_stride_0 + tile_j + x_beside - 8));
+                copy_async16(x_rows + (x_slot + x_beside + x_beside_row * 160),
+                    x + ((x_i + x_beside_row) * x_stride_0 + tile_j + x_beside - 32));
             }
         } else {
             if (true) {
-                const int place = thread % 8 + (thread % 8 < 4 ? 0 : 128) + 4;
+                const int place = thread % 8 + (thread % 8 < 4 ? 0 : 128) + 28;
                 const Index x_i_2 = x_i + thread / 8;
-                const Index x_j = tile_j + place - 8;
-                copy_async4(x_rows + (x_slot + place + thread / 8 * 144),
+                const Index x_j = tile_j + place - 32;
+                copy_async4(x_rows + (x_slot + place + thread / 8 * 160),
                     x + (nearest(x_i_2, H) * x_stride_0 + nearest(x_j, W)));
             }
         }
@@ -104,13 +104,13 @@ KERNEL(32, 16) blur(
         }
         copy_async_commit();
         if (j < W) {
-            const int x_at = group % 3 * 576 + thread * 4;
+            const int x_at = group % 3 * 640 + thread * 4;
             UNROLL
             for (int step = 0; step < 4; ++step) {
                 const Index i = tile_i + step + group * 4 - 2;
                 UNROLL
                 for (int piece = 0; piece < 3; ++piece) {
-                    const Pack<float, 4> part = load_line<4>(x_rows + (x_at + step * 144 + piece * 4 + 4));
+                    const Pack<float, 4> part = load_line<4>(x_rows + (x_at + step * 160 + piece * 4 + 28));
                     UNROLL
                     for (int element = 0; element < 4; ++element) {
                         x_row[piece * 4 + element] = part[element];

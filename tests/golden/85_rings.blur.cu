@@ -2,8 +2,8 @@
 // y: tile i 8, j 1024; 128 threads, 64 outputs each, (128,(8,8)):(8,(1,1024))
 // rows of x come 4 at a time; a block makes tiles that follow each other along i
 // w: 9 x 12 in shared memory
-// x: 12 x 1040 in shared memory; halo i [4, 4], j [4, 4]
-// shared memory: 50352 bytes
+// x: 12 x 1056 in shared memory; halo i [4, 4], j [4, 4]
+// shared memory: 51248 bytes
 #include "layoutc.cuh"
 
 using Index = int;
@@ -23,10 +23,10 @@ KERNEL(128, 3) blur(
     }
     __syncthreads();
 
-    SHARED_AT(float, x_rows, 0, 12 * 1040);
+    SHARED_AT(float, x_rows, 0, 12704);
     // what this thread brings of x beside the block's columns
     const int x_beside_row = thread / 2;
-    const int x_beside = thread % 2 * 4 + (thread % 2 * 4 < 4 ? 0 : 1024) + 4;
+    const int x_beside = thread % 2 * 4 + (thread % 2 * 4 < 4 ? 0 : 1024) + 28;
     const Index tiles_i = (H + 7) / 8;
     const Index tiles_j = (W + 1023) / 1024;
     const Index block = blockIdx.x;
@@ -52,14 +52,14 @@ KERNEL(128, 3) blur(
         const Index groups = (rows + 11) / 4;
         const auto send = [&](const int group) {
             const Index x_i = tile_i + group * 4 - 4;
-            const int x_slot = group % 3 * 4160;
+            const int x_slot = group % 3 * 4224;
             const bool x_there = x_i >= 0 && x_i + 4 <= H;
             if (x_there && x_columns_there) {
                 UNROLL
                 for (int part = 0; part < 4; ++part) {
                     UNROLL
                     for (int piece = 0; piece < 2; ++piece) {
-                        copy_async16(x_rows + (x_slot + part * 1040 + thread * 4 + piece * 512 + 8),
+                        copy_async16(x_rows + (x_slot + part * 1056 + thread * 4 + piece * 512 + 32),
                             x + ((x_i + part) * x_stride_0 + tile_j + thread * 4 + piece * 512));
                     }
                 }
@@ -72,13 +72,13 @@ KERNEL(128, 3) blur(
                         const Index x_j = tile_j + thread * 4 + piece * 512;
                         if (x_j < W + 8) {
                             if (x_j + 4 <= W) {
-                                copy_async16(x_rows + (x_slot + part * 1040 + thread * 4 + piece * 512 + 8),
+                                copy_async16(x_rows + (x_slot + part * 1056 + thread * 4 + piece * 512 + 32),
                                     x + (mirror(x_i_2, H) * x_stride_0 + x_j));
                             } else {
                                 UNROLL_BY(1)
                                 for (int element = 0; element < 4; ++element) {
-                                    copy_async4(x_rows + (x_slot + element + part * 1040 + thread * 4
-                                        + piece * 512 + 8), x
+                                    copy_async4(x_rows + (x_slot + element + part * 1056 + thread * 4
+                                        + piece * 512 + 32), x
                                         + (mirror(x_i_2, H) * x_stride_0 + mirror(x_j + element, W)));
                                 }
                             }
@@ -88,15 +88,15 @@ KERNEL(128, 3) blur(
             }
             if (x_there && x_beside_there) {
                 if (thread < 8) {
-                    copy_async16(x_rows + (x_slot + x_beside + x_beside_row * 1040),
-                        x + ((x_i + x_beside_row) * x_stride_0 + tile_j + x_beside - 8));
+                    copy_async16(x_rows + (x_slot + x_beside + x_beside_row * 1056),
+                        x + ((x_i + x_beside_row) * x_stride_0 + tile_j + x_beside - 32));
                 }
             } else {
                 if (thread < 32) {
-                    const int place = thread % 8 + (thread % 8 < 4 ? 0 : 1024) + 4;
+                    const int place = thread % 8 + (thread % 8 < 4 ? 0 : 1024) + 28;
                     const Index x_i_2 = x_i + thread / 8;
-                    const Index x_j = tile_j + place - 8;
-                    copy_async4(x_rows + (x_slot + place + thread / 8 * 1040),
+                    const Index x_j = tile_j + place - 32;
+                    copy_async4(x_rows + (x_slot + place + thread / 8 * 1056),
                         x + (mirror(x_i_2, H) * x_stride_0 + mirror(x_j, W)));
                 }
             }
@@ -117,14 +117,14 @@ KERNEL(128, 3) blur(
             }
             copy_async_commit();
             if (j < W) {
-                const int x_at = group % 3 * 4160 + thread * 8;
+                const int x_at = group % 3 * 4224 + thread * 8;
                 UNROLL_BY(1)
                 for (int step = 0; step < 4; ++step) {
                     const Index i = tile_i + step + group * 4 - 8;
                     UNROLL
                     for (int piece = 0; piece < 4; ++piece) {
                         const Pack<float, 4> part =
-                            load_line<4>(x_rows + (x_at + step * 1040 + piece * 4 + 4));
+                            load_line<4>(x_rows + (x_at + step * 1056 + piece * 4 + 28));
                         UNROLL
                         for (int element = 0; element < 4; ++element) {
                             x_row[piece * 4 + element] = part[element];

@@ -19,7 +19,6 @@ LONGEST_TEXT = 1600     # operations of the rows that are written out
 ROUNDS = 4              # of blocks, where rows are many: the last is nearly full
 LEAST_WARPS = 12        # of a multiprocessor, to hide what a group of rows waits for
 WORD = 4                # bytes, of what is narrower a block waits for its arithmetic alone
-SIDE_BY_SIDE = 256      # threads of short walks, which read little beside their columns
 LONG = 10               # times as many rows of a long walk as it takes before its first output
 IN_LINES = 8            # where weights come in lines: each of them is then for as many outputs as there are columns
 
@@ -59,8 +58,8 @@ def _peeled(work: Work, walked: str) -> Shape | None:
     if min(widths) < WORD or an_output * columns * GROUP > LONGEST_TEXT:
         return None
     delay = least.walk.delay
-    groups, threads = (2, SIDE_BY_SIDE) if delay == GROUP else (LONG * delay // GROUP + 1, THREADS)
-    knobs = replace(least.knobs, rows=groups * GROUP - delay % GROUP, threads=threads, peeled=True)
+    groups = 2 if delay == GROUP else LONG * delay // GROUP + 1
+    knobs = replace(least.knobs, rows=groups * GROUP - delay % GROUP, peeled=True)
     made = shape_of(work, walked, knobs)
     return made if isinstance(made, Shape) and warps_of(work, made) >= LEAST_WARPS else None
 

@@ -14,7 +14,7 @@ from layoutc.plan.kernel.loading import Destination, copy_one, emit_when
 from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.copies import copy_by_rule, copy_vector
-from layoutc.plan.ringed.shape import Ring, bytes_of
+from layoutc.plan.ringed.shape import Ring, bytes_of, elements_of
 from layoutc.plan.ringed.state import Ringed
 from layoutc.plan.steps import Either, Let, Loop, Note, SharedAt, Step, Strided, Turns, When
 from layoutc.plan.values import Operation, Variable, memory_type
@@ -25,11 +25,10 @@ Subscripts = tuple[Expr, ...]
 def declare_rings(walk: Ringed) -> None:
     """The arrays, one behind the other, and what a thread brings of what lies beside the block's columns."""
     frame, shape, offset = walk.frame, walk.ringed_shape, 0
-    rows = shape.knobs.stages * shape.knobs.group
     for ring in shape.rings:
         array = frame.arrays[ring.band.tensor]
         name = walk.waiting[ring] = walk.names.take(f"{array}_rows")
-        frame.lowering.emit(SharedAt(memory_type(ring.band.type), name, offset, (rows, ring.pitch)))
+        frame.lowering.emit(SharedAt(memory_type(ring.band.type), name, offset, (elements_of(shape, ring),)))
         offset += bytes_of(shape, ring)
         if ring.sides:
             side = walk.thread % ring.sides * ring.vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.machine import ACCESS_BYTES, SECTOR, WARP
+from layoutc.plan.machine import ACCESS_BYTES, WARP
 from layoutc.plan.passing.weights import in_lines
 from layoutc.plan.passing.widths import words_of
 from layoutc.plan.reads.reach import grown
@@ -21,6 +21,7 @@ PLACES = 24                 # registers of a thread for places, counters and wha
 PIECES = 8                  # more where a row comes in several vectors
 COMMON = 63                 # registers that the threads of a warp have in common, of 32 bits
 MOST_BLOCKS = 16            # of a multiprocessor: all that there are from compute capability 7.5 on
+LINE_BYTES = 128            # of shared memory, that it moves at once
 OF_A_BLOCK = 1024           # bytes of shared memory that the machine takes for each block
 
 
@@ -41,7 +42,10 @@ class Knobs:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """A tensor's rows in shared memory: a block's columns at whole sectors, there as in memory, and vectors beside."""
+    """A tensor's rows in shared memory: a block's columns at whole lines of it, and vectors beside them.
+
+    What lies behind the columns stands before the next row's.
+    """
 
     band: Band
     vector: int             # elements that a copy moves
@@ -52,7 +56,7 @@ class Ring:
     @property
     def pitch(self) -> int:
         """Elements from one row to the next."""
-        return self.lead + in_sectors(self.main + self.behind) * self.vector
+        return self.lead + in_whole_lines(self.main) * self.vector
 
     @property
     def sides(self) -> int:
@@ -62,7 +66,7 @@ class Ring:
     @property
     def lead(self) -> int:
         """Elements of a row before the block's columns."""
-        return in_sectors(self.before) * self.vector
+        return in_whole_lines(self.before + self.behind) * self.vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +112,21 @@ class Shape:
         return min(by_registers, room // (self.shared_bytes + OF_A_BLOCK), MOST_BLOCKS)
 
 
-def in_sectors(vectors: int) -> int:
-    """So many, or some more that fill whole sectors."""
-    whole = SECTOR // ACCESS_BYTES
+def in_whole_lines(vectors: int) -> int:
+    """So many, or some more that fill whole lines of shared memory: copies to parts of two take twice as long."""
+    whole = LINE_BYTES // ACCESS_BYTES
     return -(-vectors // whole) * whole
+
+
+def elements_of(shape: Shape, ring: Ring) -> int:
+    """Of one ring: its rows, and what lies behind the last one's columns."""
+    after = in_whole_lines(ring.behind) * ring.vector
+    return shape.knobs.stages * shape.knobs.group * ring.pitch + after
 
 
 def bytes_of(shape: Shape, ring: Ring) -> int:
     """Of one ring."""
-    return shape.knobs.stages * shape.knobs.group * ring.pitch * ring.band.type.bytes
+    return elements_of(shape, ring) * ring.band.type.bytes
 
 
 def shape_of(work: Work, walked: str, knobs: Knobs) -> Shape | str:
