@@ -354,7 +354,7 @@ class TestPlans:
     def test_parts_of_several_blocks_are_explained(self) -> None:
         facts = self.facts("total", N=10**6)
         assert "passes" not in facts
-        blocks = -(-10**6 // (1024 * 4 * 16))
+        blocks = -(-10**6 // (1024 * 4 * 4))
         assert facts["launch"]["blocks"] == blocks
         traffic = facts["traffic"]
         assert traffic["x"]["loaded_bytes"] == traffic["x"]["unique_bytes"] == 4 * 10**6
@@ -438,30 +438,50 @@ def test_whichever_block_comes_last_the_bits_are_the_same(text: str, shape: tupl
 
 def test_counts_begin_anew_with_every_launch() -> None:
     kernel = compile(SHARED.format("W", "j", "i", "tile (j: 8)  threads 16")).k
-    _, cuda = kernel.caller("many").text(default_signature(kernel.meaning))
+    plan, cuda = kernel.caller("many").text(default_signature(kernel.meaning))
     module = load_cpu(cuda)
     x = np.random.default_rng(0).standard_normal((700, 24)).astype(np.float32)
     arrived = np.zeros(3, np.uint32)
+    parts = block_count(plan.passes[0], {"H": 700, "W": 24}) // 3      # blocks that share each of 3 tiles
+    assert parts > 1
     sums = []
     for _ in range(2):
-        s, parts = np.empty(24, np.float32), np.empty(3 * 24, np.float32)     # 3 blocks share each of 3 tiles
-        module.launch(cuda.entries[0].name, 9, [x, 24, s, 700, 24, parts, arrived])
+        s, left = np.empty(24, np.float32), np.empty(parts * 24, np.float32)
+        module.launch(cuda.entries[0].name, 3 * parts, [x, 24, s, 700, 24, left, arrived])
         assert not arrived.any()
         sums.append(s)
     np.testing.assert_array_equal(sums[0], sums[1])
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1024, 128), (1025, 3), (2049, 129), (3100, 1)])
-def test_blocks_that_are_many_take_more_rounds_each(
-    rows: int, columns: int, monkeypatch: pytest.MonkeyPatch, device: str
+COLUMNS = "kernel k(x: i32[H, W]) -> (y: i32[W]) { y[j] = sum(i) x[i, j] }"
+ALL = "kernel k(x: i32[H, W]) -> (y: i32[]) { y[] = sum(i, j) x[i, j] }"
+
+
+@pytest.mark.parametrize("shape", [(1024, 128), (1025, 3), (2049, 129), (3100, 1)])
+@pytest.mark.parametrize("text", [COLUMNS, ALL])
+def test_each_term_counts_once_however_many_blocks_share_an_output(
+    text: str, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
-    """Where there are enough of them fewer blocks share an output; each of its terms still counts once."""
-    x = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+    """Stretches end where the terms do: the last blocks may have few of them, or none."""
+    x = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(shape)
     counts = []
-    for many in (1, 10**6):
-        monkeypatch.setattr(passes, "MANY", many)
-        kernel = compile("kernel k(x: i32[H, W]) -> (y: i32[W]) { y[j] = sum(i) x[i, j] }").k
+    for multiprocessors in (1, 3, 1000):
+        monkeypatch.setattr(passes, "MULTIPROCESSORS", multiprocessors)
+        kernel = compile(text).k
         one = kernel.caller().text(default_signature(kernel.meaning))[0].passes[0]
-        counts.append(block_count(one, {"H": rows, "W": columns}))
-        np.testing.assert_array_equal(kernel(x, device=device), x.sum(0, dtype=np.int32))
-    assert counts[0] < counts[1]
+        counts.append(block_count(one, dict(zip("HW", shape, strict=True))))
+        np.testing.assert_array_equal(kernel(x, device=device), x.sum(0 if text == COLUMNS else None, dtype=np.int32))
+    assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize("text", [COLUMNS, ALL])
+def test_blocks_fill_the_gpu_wherever_there_is_work_for_them(text: str) -> None:
+    """From where each of its threads has 64 vectors on: tall, wide or square; what is less leaves each thread some."""
+    kernel = compile(text).k
+    one = kernel.caller().text(default_signature(kernel.meaning))[0].passes[0]
+    whole = passes.MULTIPROCESSORS * 1024 * 64 * 4
+    for rows in (2**9, 2**12, 2**14, 2**17, 2**20):
+        blocks = block_count(one, {"H": rows, "W": -(-whole // rows)})
+        assert blocks * one.threads >= passes.MULTIPROCESSORS * 1024, rows
+    for rows, columns in ((1, 128), (64, 128), (20, 20)):
+        assert block_count(one, {"H": rows, "W": columns}) == 1

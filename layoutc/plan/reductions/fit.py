@@ -13,6 +13,7 @@ from layoutc.plan.reads.subscripts import Env
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, bound, plain_reads
 from layoutc.plan.reductions.parts import parts_of
+from layoutc.plan.reductions.team import Team
 from layoutc.plan.work import Work
 from layoutc.resolve.program import Const, Kernel, Schedule
 from layoutc.resolve.sharing import shares_terms, slides
@@ -20,6 +21,10 @@ from layoutc.resolve.trees import replaced
 from layoutc.resolve.types import BOOL
 
 MOST_CELLS = 32         # registers of unfinished reductions that a thread holds
+AHEAD = 4               # runs that a worker loads before it needs the first
+REGISTERS = 2**16       # of a multiprocessor, of 32 bits
+OTHER_REGISTERS = 12    # of a thread beside its reductions and what it loads
+MOST_THREADS = 2048     # of a multiprocessor
 
 
 def spec_names(work: Work) -> dict[str, Expr]:
@@ -142,3 +147,13 @@ def shared_budget(work: Work) -> int:
     """Bytes of shared memory that a block may have."""
     told = work.schedule.shared_budget if work.schedule is not None else None
     return work.target.shared_bytes if told is None else min(told, work.target.shared_bytes)
+
+
+def resident_blocks(team: Team, found: Sequence[Found], exact: bool) -> int:
+    """Blocks that a multiprocessor has at once; ``exact``: float sums are compensated."""
+    words = 0
+    for one in found:
+        count = 2 if exact and one.reduce.op == "sum" and one.reduce.type.is_float else 1
+        words += count * sum(max(p.type.bytes // 4, 1) for p in parts_of(one.reduce))
+    registers = words * team.vector + AHEAD * ACCESS_BYTES // 4 + OTHER_REGISTERS
+    return max(min(REGISTERS // (registers * team.threads), MOST_THREADS // team.threads), 1)

@@ -12,7 +12,8 @@ from layoutc.plan.lowering.loops import nest
 from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.nodes import Storage
 from layoutc.plan.reads.subscripts import Env
-from layoutc.plan.reductions.course import Course, split, walk
+from layoutc.plan.reductions.course import Course, deal, split, walk, walk_dealt
+from layoutc.plan.reductions.fit import AHEAD
 from layoutc.plan.reductions.group import Group, bound, inner_binders, plain_reads
 from layoutc.plan.reductions.parts import Cells, Part, parts_of
 from layoutc.plan.reductions.team import Team
@@ -21,8 +22,6 @@ from layoutc.plan.values import Element, Function, Operation, Text, memory_type
 from layoutc.plan.values import Variable as Held
 from layoutc.resolve.program import Reduce
 from layoutc.resolve.trees import parts
-
-AHEAD = 4           # runs that a worker loads before it needs the first
 
 
 @dataclass(slots=True)
@@ -132,8 +131,9 @@ class Making:
                         self._elements(group, at, cells, exists)
                 else:
                     self._elements(group, at, cells, exists)
-            walk(frame, self.course, group.digits, 1, unroll, body)
+            walk_dealt(frame, dealt, unroll, body)
 
+        dealt = deal(frame, self.course, group.digits, 1)
         if self.team.vector == 1:
             course(TRUE, False)
             return

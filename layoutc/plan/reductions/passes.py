@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, multiplied, multiply, select
+from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, divide, multiplied, multiply, select
 from layoutc.plan.names import Names
 from layoutc.plan.nodes import Pass, Workspace
 from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import groups_of, runs_of
 from layoutc.plan.reductions.parts import parts_of
-from layoutc.plan.reductions.team_pass import MANY, SHORT_ROUNDS, Order, TeamPass
+from layoutc.plan.reductions.team_pass import LEAST_ROUNDS, SHORT_ROUNDS, Order, TeamPass
 from layoutc.plan.steps import Function
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Kernel
 from layoutc.resolve.types import U32
+
+MULTIPROCESSORS = 132       # of one H200; planned for on every GPU, so that sums are the same to the last bit
 
 
 def plan_passes(order: Order, names: Names, entry: str) -> Made:
@@ -29,7 +31,7 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     found = find(work.kernel, work.equations, {**spec, **{i: Name(i) for i in work.indices}})
     spaces: tuple[tuple[Workspace, ...], ...] = ()
     parts: Expr = Int(1)
-    if order.rounds and all(f.level == 0 for f in found):
+    if order.shares:
         parts = _parts(work, found, spec, order)
     if parts != Int(1):
         count = select(compare(">", parts, Int(1)), multiply(parts, multiplied(_outputs(work, spec))), Int(0))
@@ -42,8 +44,8 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
     made: list[tuple[Pass, Function]] = []
     sharing = parts
     if order.short is not None:
-        small = replace(order, team=order.short, rounds=SHORT_ROUNDS)
-        is_short = compare("<=", _parts(work, found, spec, small), Int(1))
+        small = replace(order, team=order.short, shares=False, rounds=SHORT_ROUNDS)
+        is_short = compare("<=", _rounds_over(work.kernel, found, spec, small, SHORT_ROUNDS), Int(1))
         sharing = select(is_short, Int(0), parts)
         made.append(TeamPass(small, names.copy(), names.take(f"{entry}_short"), (), None).reducing(
             Int(1), select(is_short, Int(1), Int(0))))
@@ -52,17 +54,21 @@ def plan_passes(order: Order, names: Names, entry: str) -> Made:
 
 
 def _parts(work: Work, found: Sequence[Found], env: dict[str, Expr], order: Order) -> Expr:
-    """Blocks that share the outputs of one tile: as many as leave each worker its rounds."""
-    parts = _parts_after(work.kernel, found, env, order, order.rounds)
-    if order.most_rounds > order.rounds:
-        fewer = _parts_after(work.kernel, found, env, order, order.most_rounds)
-        blocks = multiply(multiplied(_tiles(work, env, order)), fewer)
-        parts = select(compare("<", blocks, Int(MANY)), parts, fewer)
+    """Blocks that share the outputs of one tile: as many as all tiles' together fill the GPU once.
+
+    They are no more than leave each worker LEAST_ROUNDS, and no fewer than leave it the most that it takes.
+    """
+    tiles = multiplied(_tiles(work, env, order))
+    tiles = tiles if isinstance(tiles, Int) else Call("maximum", (tiles, Int(1)))
+    filling = divide(Int(MULTIPROCESSORS * order.resident), tiles)
+    parts: Expr = Call("minimum", (filling, _rounds_over(work.kernel, found, env, order, LEAST_ROUNDS)))
+    if order.rounds:
+        parts = Call("maximum", (parts, _rounds_over(work.kernel, found, env, order, order.rounds)))
     return Call("maximum", (parts, Int(1)))
 
 
-def _parts_after(kernel: Kernel, found: Sequence[Found], env: dict[str, Expr], order: Order, rounds: int) -> Expr:
-    """The same for just so many rounds, 0 where there is nothing to reduce."""
+def _rounds_over(kernel: Kernel, found: Sequence[Found], env: dict[str, Expr], order: Order, rounds: int) -> Expr:
+    """Blocks that an output has where each worker takes just so many rounds, 0 where there is nothing to reduce."""
     team = order.team
     counts: list[Expr] = []
     for group in groups_of(kernel, found, env, team.by_columns):

@@ -25,20 +25,21 @@ from layoutc.plan.values import Variable as Held
 from layoutc.plan.work import Work
 from layoutc.resolve.types import BOOL
 
-MANY = 1024                 # blocks: each multiprocessor has some, and takes the next when one is done
+LEAST_ROUNDS = 4            # of a worker of a block that shares its outputs: as many as it loads at a time
 SHORT_ROUNDS = 16           # of a worker of a small team, up to which it is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be made: the team, and after how many rounds a worker leaves the rest to another block."""
+    """What is to be made, and the team that makes it."""
 
     work: Work
     team: Team
-    rounds: int         # 0: a block makes its outputs alone
+    shares: bool        # several blocks may make parts of an output
+    rounds: int         # of a worker at most, then another block takes over; 0: any number, and sums are compensated
+    resident: int       # blocks that a multiprocessor has at once, as far as that is known
     along: str | None   # the index on which neighbours in a warp are neighbours
     unroll: int
-    most_rounds: int = 0        # as ``rounds``, where even so the blocks are MANY
     short: Team | None = None   # the team where what is reduced is at most SHORT_ROUNDS of its rounds
 
 
@@ -273,7 +274,7 @@ class TeamPass:
         team, order = self.team, self.order
         vector_of_walk = 1 if team.by_columns else team.vector
         lanes = Lanes(team.workers, team.vector, None if team.by_columns else order.along, not team.by_columns,
-                      team.workers * vector_of_walk * order.rounds if parts != Int(1) else 0)
+                      team.workers * vector_of_walk * LEAST_ROUNDS if parts != Int(1) else 0)
         what = "for the outputs that share a reduction" if team.walked else "an output"
         how = f"{team.workers} threads {what}" + (f", {team.vector} elements side by side" if team.vector > 1 else "")
         notes = [f"{how}; they meet {_meeting(team)}"]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.machine import WARP
 from layoutc.plan.reductions.fit import (
+    AHEAD,
+    resident_blocks,
     shared_budget,
     spec_names,
     team_cost,
@@ -22,7 +24,6 @@ from layoutc.plan.reductions.fit import (
 )
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import groups_of
-from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.reductions.team import MOST_GROUPS, Team
 from layoutc.plan.reductions.team_pass import Order
@@ -32,8 +33,6 @@ from layoutc.resolve.types import BOOL
 
 THREADS = 512
 GROUPS = 16             # of a block that share outputs
-ROUNDS = 32             # of a worker, after which another block takes the rest
-MOST_ROUNDS = 64        # where so there are still blocks for all multiprocessors
 MEETING_BYTES = 40      # what an output of a worker costs in shared memory, as bytes asked of memory
 
 
@@ -54,12 +53,12 @@ class Columns(Teamed):
         if isinstance(team, str):
             return team
         needed = sum(p.type.bytes for f in found for p in parts_of(f.reduce)) * team.threads * team.vector
-        share = ROUNDS if all(one.level == 0 for one in found) and not team.walked else 0
-        needed += BOOL.bytes if share else 0    # whether the block comes last
+        shares = all(one.level == 0 for one in found) and not team.walked     # no reduction needs another's value
+        needed += BOOL.bytes if shares else 0   # whether the block comes last
         if team.workers > 1 and needed > shared_budget(work):
             return f"threads meet in {needed} bytes of shared memory, and there are {shared_budget(work)}"
         cost = prices[along] + (outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0)
-        return Order(work, team, share, along, AHEAD, MOST_ROUNDS if share else 0), cost
+        return Order(work, team, shares, 0, resident_blocks(team, found, exact=True), along, AHEAD), cost
 
 
 def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:

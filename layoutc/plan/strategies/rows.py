@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.machine import WARP
 from layoutc.plan.reductions.fit import (
+    AHEAD,
     outputs_of,
+    resident_blocks,
     spec_names,
     team_cost,
     threads_of,
@@ -21,7 +23,6 @@ from layoutc.plan.reductions.fit import (
 )
 from layoutc.plan.reductions.found import Found
 from layoutc.plan.reductions.group import Group, groups_of
-from layoutc.plan.reductions.make import AHEAD
 from layoutc.plan.reductions.parts import parts_of
 from layoutc.plan.reductions.team import Team, can_meet
 from layoutc.plan.reductions.team_pass import Order
@@ -53,13 +54,9 @@ class Rows(Teamed):
         outputs = max(nominal_outputs(work.kernel, e) for e in work.equations)
         cost = team_cost(work, found, along, team.workers * team.vector * AHEAD)
         cost += outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0
-        share = ROUNDS if _may_share(found) and not team.walked else 0
-        return Order(work, team, share, along, ahead, short=_short(work, team)), cost
-
-
-def _may_share(found: tuple[Found, ...]) -> bool:
-    """Whether blocks may share an output: not where one reduction needs another's value."""
-    return all(one.level == 0 for one in found)
+        shares = all(one.level == 0 for one in found) and not team.walked     # no reduction needs another's value
+        resident = resident_blocks(team, found, exact=not shares)
+        return Order(work, team, shares, ROUNDS if shares else 0, resident, along, ahead, _short(work, team)), cost
 
 
 def _team(work: Work, found: tuple[Found, ...], vector: int) -> Team | str:
