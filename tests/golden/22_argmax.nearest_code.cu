@@ -1,7 +1,7 @@
 // nearest_code, schedule: chosen by the compiler
 // which: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((M + 8191) / 8192, 1); the last one joins what all have
+// blocks that share an output: maximum(maximum(minimum(528 / maximum(N, 1), (M + 2047) / 2048), (M + 8191) / 8192), 1); the last one joins what all have
 // x: global memory
 // code: global memory
 // shared memory: 193 bytes
@@ -24,7 +24,8 @@ KERNEL(512) nearest_code(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((M + 8191) / 8192, 1);
+    const Index parts = maximum(maximum(minimum(528 / maximum(N, 1), (M + 2047) / 2048), (M + 8191) / 8192),
+        1);
     const Index part = block % parts;
     const Index i = block / parts;
     float best = infinity<float>();

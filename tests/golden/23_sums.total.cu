@@ -1,7 +1,7 @@
 // total, schedule: chosen by the compiler
 // s: tile one output; 1024 threads, 1 output each, ((1024,1),1):((0,1),0)
 // 1024 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((N / 4 + 16383) / 16384, 1); the last one joins what all have
+// blocks that share an output: maximum(maximum(minimum(264, (N / 4 + 4095) / 4096), (N / 4 + 16383) / 16384), 1); the last one joins what all have
 // x: global memory
 // shared memory: 129 bytes
 #include "layoutc.cuh"
@@ -17,7 +17,7 @@ KERNEL(1024) total(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((N / 4 + 16383) / 16384, 1);
+    const Index parts = maximum(maximum(minimum(264, (N / 4 + 4095) / 4096), (N / 4 + 16383) / 16384), 1);
     float sum_run[4];
     UNROLL
     for (int element = 0; element < 4; ++element) {

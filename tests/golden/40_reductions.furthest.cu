@@ -1,7 +1,7 @@
 // furthest, schedule: chosen by the compiler
 // at, low, high: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 8 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum(floor_div(W / 8 * i64(H) + 8191, 8192), 1); the last one joins what all have
+// blocks that share an output: maximum(maximum(minimum(132, floor_div(W / 8 * i64(H) + 2047, 2048)), floor_div(W / 8 * i64(H) + 8191, 8192)), 1); the last one joins what all have
 // x: global memory
 // shared memory: 257 bytes
 #include "layoutc.cuh"
@@ -22,7 +22,8 @@ KERNEL(512) furthest(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum(floor_div(W / 8 * i64(H) + 8191, 8192), 1);
+    const Index parts = maximum(maximum(minimum(132, floor_div(W / 8 * i64(H) + 2047, 2048)),
+        floor_div(W / 8 * i64(H) + 8191, 8192)), 1);
     int best_run[8];
     i64 place_run[8];
     UNROLL

@@ -1,7 +1,7 @@
 // rows, schedule: four
 // mean, at: tile i 4; 256 threads, 1 output each, ((64,4),1):((0,1),0)
 // 64 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum((W / 4 + 1023) / 1024, 1); the last one joins what all have
+// blocks that share an output: maximum(maximum(minimum(660 / maximum((H + 3) / 4, 1), (W / 4 + 255) / 256), (W / 4 + 1023) / 1024), 1); the last one joins what all have
 // x: global memory
 // shared memory: 129 bytes
 #include "layoutc.cuh"
@@ -20,7 +20,8 @@ KERNEL(256) rows(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((W / 4 + 1023) / 1024, 1);
+    const Index parts = maximum(maximum(minimum(660 / maximum((H + 3) / 4, 1), (W / 4 + 255) / 256),
+        (W / 4 + 1023) / 1024), 1);
     const Index part = block % parts;
     const Index i = block / parts * 4 + thread / 64;
     const int worker = thread % 64;

@@ -1,7 +1,7 @@
 // total, schedule: eight
 // s: tile one output; 8 threads, 1 output each, ((8,1),1):((0,1),0)
 // 8 threads an output; they meet by shuffles
-// blocks that share an output: maximum((N + 127) / 128, 1); the last one joins what all have
+// blocks that share an output: maximum(maximum(minimum(33792, (N + 31) / 32), (N + 127) / 128), 1); the last one joins what all have
 // x: global memory
 // shared memory: 1 bytes
 #include "layoutc.cuh"
@@ -17,7 +17,7 @@ KERNEL(8) total(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((N + 127) / 128, 1);
+    const Index parts = maximum(maximum(minimum(33792, (N + 31) / 32), (N + 127) / 128), 1);
     float sum = 0.0f;
     UNROLL_BY(4)
     for (Index i = block * 8 + thread; i < N; i += parts * 8) {

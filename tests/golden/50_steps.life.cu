@@ -4,7 +4,7 @@
 // cell: 4 x 24 in registers; halo i [1, 1], j [1, 1]
 // living: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 16 elements side by side; they meet by shuffles, then through shared memory
-// blocks that share an output: maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1); the last one joins what all have
+// blocks that share an output: maximum(maximum(minimum(264, floor_div(W / 16 * i64(H) + 2047, 2048)), floor_div(W / 16 * i64(H) + 8191, 8192)), 1); the last one joins what all have
 // cell: global memory
 // shared memory: 129 bytes
 #include "layoutc.cuh"
@@ -132,7 +132,8 @@ KERNEL(512) life_living(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum(floor_div(W / 16 * i64(H) + 8191, 8192), 1);
+    const Index parts = maximum(maximum(minimum(264, floor_div(W / 16 * i64(H) + 2047, 2048)),
+        floor_div(W / 16 * i64(H) + 8191, 8192)), 1);
     i64 count_run[16];
     UNROLL
     for (int element = 0; element < 16; ++element) {

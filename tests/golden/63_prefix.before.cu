@@ -1,14 +1,14 @@
 // before, schedule: chosen by the compiler
 // y: tile i 32; 512 threads, 1 output each, ((32,16),1):((1,0),1)
 // 16 threads an output; they meet in shared memory
-// blocks that share an output: maximum((N + 31) / 32 * ((N + 1023) / 1024) < 1024 ? (N + 511) / 512 : (N + 1023) / 1024, 1); the last one joins what all have
+// blocks that share an output: maximum(minimum(264 / maximum((N + 31) / 32, 1), (N + 63) / 64), 1); the last one joins what all have
 // x: global memory
 // shared memory: 4097 bytes
 #include "layoutc.cuh"
 
 using Index = int;
 
-KERNEL(512) before(
+KERNEL(512, 2) before(
     In<int> x,
     Out<i64> y,
     Index N,
@@ -17,15 +17,14 @@ KERNEL(512) before(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum((N + 31) / 32 * ((N + 1023) / 1024) < 1024
-        ? (N + 511) / 512 : (N + 1023) / 1024, 1);
+    const Index parts = maximum(minimum(264 / maximum((N + 31) / 32, 1), (N + 63) / 64), 1);
     const Index blocks_i = (N + 31) / 32;
     const Index part = block / blocks_i;
     const Index i = block % blocks_i * 32 + thread % 32;
     const int worker = thread / 32;
     i64 sum = 0ll;
     const Index j_end = i < N ? N : 0;
-    UNROLL_BY(4)
+    UNROLL_BY(8)
     for (Index j = part * 16 + worker; j < j_end; j += parts * 16) {
         sum = add(sum, j < i ? i64(x[j]) : 0ll);
     }
@@ -62,7 +61,7 @@ KERNEL(512) before(
         if (is_last[0]) {
             i64 sum_2 = 0ll;
             const Index part_end = i < N ? parts : 0;
-            UNROLL_BY(4)
+            UNROLL_BY(8)
             for (Index part_2 = worker; part_2 < part_end; part_2 += 16) {
                 const i64 sum_there = fetch(before_sum + (part_2 * N + i));
                 sum_2 = add(sum_2, sum_there);

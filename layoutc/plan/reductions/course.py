@@ -1,11 +1,11 @@
-"""The walk of a team over a box of points: each block has a stretch of runs of elements side by side."""
+"""The walk of a team over a box of points: every worker takes every so many-th run of elements side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, compare, multiplied, multiply, select
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, multiply, select
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.steps import Assign, Step, Strided, Variable, When
 from layoutc.plan.values import Operation
@@ -31,7 +31,7 @@ class Digit:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How the runs are dealt out: a stretch of them to each block, and those in turn to its workers."""
+    """How the runs are dealt out: to the workers of all blocks in turn."""
 
     part: Expr      # the block's number among those of one tile
     parts: Expr     # how many those are
@@ -40,22 +40,20 @@ class Course:
     valid: Expr     # false: nothing is taken
 
     @property
+    def first(self) -> Expr:
+        """A worker's first run."""
+        return self.part * self.workers + self.worker
+
+    @property
+    def step(self) -> Expr:
+        """From one run to the same worker's next."""
+        return self.parts * self.workers
+
+    @property
     def wide(self) -> Course:
         """Counted in 64 bits."""
         part, parts = (e if isinstance(e, Int) else Call("i64", (e,)) for e in (self.part, self.parts))
         return replace(self, part=part, parts=parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Dealt:
-    """A worker's share of a box: of one range its places, of several the numbers of its runs."""
-
-    digits: tuple[Digit, ...]
-    vector: int
-    counts: tuple[Expr, ...]    # of several ranges: how many places each has, the last how many runs
-    first: Expr
-    end: Expr
-    step: int
 
 
 def walk(
@@ -65,45 +63,10 @@ def walk(
 
     ``body`` emits its steps for the places that it is given, one a digit.
     """
-    walk_dealt(frame, deal(frame, course, digits, vector), unroll, body)
-
-
-def walk_dealt(frame: Frame, dealt: Dealt, unroll: int, body: Body) -> None:
-    """The same of what was dealt before."""
-    (_walk_one if len(dealt.digits) == 1 else _walk_many)(frame, dealt, unroll, body)
-
-
-def deal(frame: Frame, course: Course, digits: Sequence[Digit], vector: int) -> Dealt:
-    """What a worker takes of a box."""
-    let, digit = frame.lowering.let, digits[-1]
-    if len(digits) > 1:
-        course = course.wide
-        counts = tuple(_named(frame, f"{d.name}_count", d.count // (vector if d is digit else 1)) for d in digits)
-        total = multiplied([Call("i64", (counts[0],)), *counts[1:]])
-        runs = Name(let("i64", "runs", select(course.valid, total, Int(0))), 0)
-        begin, end = _stretch(frame, "i64", course, runs)
-        first = begin + course.worker if isinstance(begin, Int) else Name(let("i64", "first", begin + course.worker), 0)
-        return Dealt(tuple(digits), vector, counts, first, end, course.workers)
-    first, end = digit.low + multiply(course.worker, Int(vector)), digit.low + digit.count
-    if course.parts != Int(1):
-        runs = select(course.valid, digit.count // vector, Int(0))
-        begin, behind = _stretch(frame, "Index", course, _named(frame, "runs", runs))
-        first = digit.low + multiply(begin + course.worker, Int(vector))
-        end = _named(frame, f"{digit.name}_end", digit.low + multiply(behind, Int(vector)))
-    elif course.valid != TRUE:
-        end = Name(let("Index", f"{digit.name}_end", select(course.valid, end, digit.low)))
-    return Dealt(tuple(digits), vector, (), first, end, course.workers * vector)
-
-
-def _stretch(frame: Frame, type: str, course: Course, runs: Expr) -> tuple[Expr, Expr]:
-    """A block's first run and the one behind its last: whole rounds of its workers, as far as there are runs."""
-    if course.parts == Int(1):
-        return Int(0), runs
-    let = frame.lowering.let
-    turn = Name(let(type, "turn", course.parts * course.workers), course.workers)
-    stretch = Name(let(type, "stretch", (runs + (turn - 1)) // turn * course.workers), 0)
-    begin = Name(let(type, "begin", multiply(course.part, stretch)), 0)
-    return begin, Name(let(type, "behind", Call("minimum", (begin + stretch, runs))))
+    if len(digits) == 1:
+        _walk_one(frame, course, digits[0], vector, unroll, body)
+    else:
+        _walk_many(frame, course, digits, vector, unroll, body)
 
 
 def split(frame: Frame, digit: Digit, vector: int) -> tuple[Digit, Digit | None]:
@@ -115,21 +78,36 @@ def split(frame: Frame, digit: Digit, vector: int) -> tuple[Digit, Digit | None]
     return replace(digit, count=whole), Digit.of(digit.name, digit.low + whole, digit.count - whole)
 
 
-def _walk_one(frame: Frame, dealt: Dealt, unroll: int, body: Body) -> None:
-    lowering, (digit,) = frame.lowering, dealt.digits
+def _walk_one(frame: Frame, course: Course, digit: Digit, vector: int, unroll: int, body: Body) -> None:
+    lowering = frame.lowering
+    high = digit.low + digit.count
+    end = high
+    if course.valid != TRUE:
+        wanted = f"{digit.name}_end"
+        end = Name(lowering.let("Index", wanted, select(course.valid, high, digit.low)))
     name = frame.names.take(digit.name)
     lowering.limits[name] = digit.limit
     with lowering.block() as steps:
         body((Name(name, digit.low.interval[0]),))
-    lowering.emit(Strided(unroll, "Index", name, dealt.first, dealt.end, Int(dealt.step), tuple(steps)))
+    first = digit.low + multiply(course.first, Int(vector))
+    lowering.emit(Strided(unroll, "Index", name, first, end, multiply(course.step, Int(vector)), tuple(steps)))
     lowering.limits.pop(name)
     frame.names.release(name)
 
 
-def _walk_many(frame: Frame, dealt: Dealt, unroll: int, body: Body) -> None:
+def _walk_many(
+    frame: Frame, course: Course, digits: Sequence[Digit], vector: int, unroll: int, body: Body
+) -> None:
     """One count of all runs, and every range's place advanced with carries: nothing is divided on the way."""
-    lowering, names, digits, vector, counts = frame.lowering, frame.names, dealt.digits, dealt.vector, dealt.counts
-    firsts, steps = _digits_of(dealt.first, counts), _digits_of(Int(dealt.step), counts)
+    lowering, names, course = frame.lowering, frame.names, course.wide
+    counts = [_named(frame, f"{d.name}_count", d.count // (vector if d is digits[-1] else 1)) for d in digits]
+    total: Expr = Call("i64", (counts[0],))
+    for n in counts[1:]:
+        total = multiply(total, n)
+    runs = Name(lowering.let("i64", "runs", select(course.valid, total, Int(0))))
+    first, step = (Name(lowering.let("i64", wanted, e), 0)
+                   for wanted, e in (("first", course.first), ("step", course.step)))
+    firsts, steps = (_digits_of(e, counts) for e in (first, step))
     places = []
     strides = []
     for digit, begin, stride in zip(digits, firsts, steps, strict=True):
@@ -151,9 +129,9 @@ def _walk_many(frame: Frame, dealt: Dealt, unroll: int, body: Body) -> None:
             at.append(here)
         body(tuple(at))
         lowering.emit(*_advanced(places, strides, counts))
-    for place_of in at:
-        lowering.limits.pop(str(place_of))
-    lowering.emit(Strided(unroll, "i64", run, dealt.first, dealt.end, Int(dealt.step), tuple(inner)))
+    for here in at:
+        lowering.limits.pop(str(here))
+    lowering.emit(Strided(unroll, "i64", run, first, runs, step, tuple(inner)))
     names.release(run)
 
 

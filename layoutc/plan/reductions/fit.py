@@ -149,11 +149,11 @@ def shared_budget(work: Work) -> int:
     return work.target.shared_bytes if told is None else min(told, work.target.shared_bytes)
 
 
-def resident_blocks(team: Team, found: Sequence[Found], exact: bool) -> int:
-    """Blocks that a multiprocessor has at once; ``exact``: float sums are compensated."""
+def resident_blocks(team: Team, found: Sequence[Found], ahead: int, exact: bool) -> int:
+    """Blocks that a multiprocessor has at once; ``ahead``: runs that are loaded; ``exact``: sums are compensated."""
     words = 0
     for one in found:
         count = 2 if exact and one.reduce.op == "sum" and one.reduce.type.is_float else 1
         words += count * sum(max(p.type.bytes // 4, 1) for p in parts_of(one.reduce))
-    registers = words * team.vector + AHEAD * ACCESS_BYTES // 4 + OTHER_REGISTERS
+    registers = words * team.vector + ahead * ACCESS_BYTES // 4 + OTHER_REGISTERS
     return max(min(REGISTERS // (registers * team.threads), MOST_THREADS // team.threads), 1)

@@ -12,7 +12,7 @@ from layoutc.plan.lowering.loops import nest
 from layoutc.plan.lowering.places import InGlobal
 from layoutc.plan.nodes import Storage
 from layoutc.plan.reads.subscripts import Env
-from layoutc.plan.reductions.course import Course, deal, split, walk, walk_dealt
+from layoutc.plan.reductions.course import Course, split, walk
 from layoutc.plan.reductions.fit import AHEAD
 from layoutc.plan.reductions.group import Group, bound, inner_binders, plain_reads
 from layoutc.plan.reductions.parts import Cells, Part, parts_of
@@ -131,9 +131,8 @@ class Making:
                         self._elements(group, at, cells, exists)
                 else:
                     self._elements(group, at, cells, exists)
-            walk_dealt(frame, dealt, unroll, body)
+            walk(frame, self.course, group.digits, 1, unroll, body)
 
-        dealt = deal(frame, self.course, group.digits, 1)
         if self.team.vector == 1:
             course(TRUE, False)
             return

@@ -38,6 +38,7 @@ class Order:
     shares: bool        # several blocks may make parts of an output
     rounds: int         # of a worker at most, then another block takes over; 0: any number, and sums are compensated
     resident: int       # blocks that a multiprocessor has at once, as far as that is known
+    bound: int          # of those, for how many the compiler must leave registers; 0: it decides
     along: str | None   # the index on which neighbours in a warp are neighbours
     unroll: int
     short: Team | None = None   # the team where what is reduced is at most SHORT_ROUNDS of its rounds
@@ -75,7 +76,7 @@ class TeamPass:
             self._emit_outputs([made[one] for one in found])
             if self.arrived is not None:
                 self._join_parts(found, self.arrived)
-        return self._record(sharing, parts), frame.function(body)
+        return self._record(sharing, parts), replace(frame.function(body), resident=self.order.bound)
 
     # ---- the frame
 

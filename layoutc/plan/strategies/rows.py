@@ -55,8 +55,8 @@ class Rows(Teamed):
         cost = team_cost(work, found, along, team.workers * team.vector * AHEAD)
         cost += outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0
         shares = all(one.level == 0 for one in found) and not team.walked     # no reduction needs another's value
-        resident = resident_blocks(team, found, exact=not shares)
-        return Order(work, team, shares, ROUNDS if shares else 0, resident, along, ahead, _short(work, team)), cost
+        resident = resident_blocks(team, found, AHEAD, exact=not shares)
+        return Order(work, team, shares, ROUNDS if shares else 0, resident, 0, along, ahead, _short(work, team)), cost
 
 
 def _team(work: Work, found: tuple[Found, ...], vector: int) -> Team | str:
