@@ -1,11 +1,14 @@
 // edges_and_rows, schedule: chosen by the compiler
 // steepness: tile i 4, j 512; 128 threads, 16 outputs each, (128,(4,4)):(4,(1,512))
 // x: 2 x 12 in registers; halo i [0, 0], j [1, 1]
-// highest: tile i 32; 512 threads, 1 output each, ((32,16),1):((1,0),1)
-// 16 threads an output; they meet in shared memory
-// blocks that share an output: maximum(minimum(264 / maximum((H + 31) / 32, 1), (W + 63) / 64), 1); the last one joins what all have
+// highest: tile i 1; 512 threads, 1 output each, ((512,1),1):((0,1),0)
+// 512 threads an output, 4 elements side by side; they meet by shuffles, then through shared memory
+// blocks that share an output: maximum(maximum(minimum(528 / maximum(H, 1), (W / 4 + 2047) / 2048), (W / 4 + 8191) / 8192), 1); the last one joins what all have
 // x: global memory
-// shared memory: 2049 bytes
+// shared memory: 65 bytes
+// highest: tile i 16; 512 threads, 1 output each, ((32,16),1):((0,1),0)
+// up to 16 runs of elements a thread: 32 threads an output, 4 elements side by side; they meet by shuffles
+// x: global memory
 #include "layoutc.cuh"
 
 using Index = int;
@@ -107,7 +110,7 @@ KERNEL(128) edges_and_rows(
     }
 }
 
-KERNEL(512, 2) edges_and_rows_highest(
+KERNEL(512) edges_and_rows_highest(
     In<float> x, Index x_stride_0,
     Out<float> highest,
     Index H, Index W,
@@ -116,68 +119,142 @@ KERNEL(512, 2) edges_and_rows_highest(
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index parts = maximum(minimum(264 / maximum((H + 31) / 32, 1), (W + 63) / 64), 1);
-    const Index blocks_i = (H + 31) / 32;
-    const Index part = block / blocks_i;
-    const Index i = block % blocks_i * 32 + thread % 32;
-    const int worker = thread / 32;
-    float greatest = -infinity<float>();
-    const Index j_end = i < H ? W : 0;
-    UNROLL_BY(8)
-    for (Index j = part * 16 + worker; j < j_end; j += parts * 16) {
-        greatest = maximum(greatest, x[i * x_stride_0 + j]);
+    const Index parts = maximum(maximum(minimum(528 / maximum(H, 1), (W / 4 + 2047) / 2048),
+        (W / 4 + 8191) / 8192), 1);
+    const Index part = block % parts;
+    const Index i = block / parts;
+    float greatest_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        greatest_run[element] = -infinity<float>();
     }
 
-    SHARED(float, greatest_of_group, 16 * 32);
-    greatest_of_group[thread / 32 * 32 + thread % 32] = greatest;
-    __syncthreads();
-    if (worker == 0) {
-        greatest = greatest_of_group[thread % 32];
+    const Index j_whole = W / 4 * 4;
+    UNROLL_BY(4)
+    for (Index j = part * 2048 + thread * 4; j < j_whole; j += parts * 2048) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
         UNROLL
-        for (int group = 1; group < 16; ++group) {
-            const float greatest_there = greatest_of_group[group * 32 + thread % 32];
-            greatest = maximum(greatest, greatest_there);
+        for (int element = 0; element < 4; ++element) {
+            greatest_run[element] = maximum(greatest_run[element], x_run[element]);
         }
     }
-    if (worker == 0 && i < H) {
+    for (Index j = j_whole + thread + part * 512; j < W; j += parts * 512) {
+        greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
+    }
+
+    float greatest = greatest_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        greatest = maximum(greatest, greatest_run[element]);
+    }
+
+    const int lane = thread % 32;
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 32);
+        greatest = maximum(greatest, greatest_there);
+    }
+
+    SHARED(float, greatest_of_warp, 16);
+    if (lane == 0) {
+        greatest_of_warp[thread / 32] = greatest;
+    }
+    __syncthreads();
+    greatest = greatest_of_warp[lane % 16];
+    UNROLL
+    for (int distance = 8; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, lane ^ distance, 16);
+        greatest = maximum(greatest, greatest_there);
+    }
+    if (thread == 0) {
         if (parts == 1) {
             highest[i] = greatest;
         } else {
-            edges_and_rows_highest_greatest[part * H + i] = greatest;
+            edges_and_rows_highest_greatest[i * parts + part] = greatest;
         }
     }
 
     SHARED(bool, is_last, 1);
     if (parts > 1) {
-        if (worker == 0) {
+        if (thread == 0) {
             fence();
         }
         __syncthreads();
         if (thread == 0) {
-            is_last[0] = comes_last(edges_and_rows_highest_arrived + block % blocks_i, parts);
+            is_last[0] = comes_last(edges_and_rows_highest_arrived + block / parts, parts);
         }
         __syncthreads();
         if (is_last[0]) {
             float greatest_2 = -infinity<float>();
-            const Index part_end = i < H ? parts : 0;
-            UNROLL_BY(8)
-            for (Index part_2 = worker; part_2 < part_end; part_2 += 16) {
-                const float greatest_there = fetch(edges_and_rows_highest_greatest + (part_2 * H + i));
+            UNROLL_BY(4)
+            for (Index part_2 = thread; part_2 < parts; part_2 += 512) {
+                const float greatest_there = fetch(edges_and_rows_highest_greatest + (i * parts + part_2));
                 greatest_2 = maximum(greatest_2, greatest_there);
             }
-            greatest_of_group[thread / 32 * 32 + thread % 32] = greatest_2;
-            __syncthreads();
-            if (worker == 0) {
-                greatest_2 = greatest_of_group[thread % 32];
-                UNROLL
-                for (int group = 1; group < 16; ++group) {
-                    const float greatest_there = greatest_of_group[group * 32 + thread % 32];
-                    greatest_2 = maximum(greatest_2, greatest_there);
-                }
+            UNROLL
+            for (int distance = 16; distance > 0; distance /= 2) {
+                const float greatest_there = shuffle(0xffffffffu, greatest_2, lane ^ distance, 32);
+                greatest_2 = maximum(greatest_2, greatest_there);
             }
-            if (worker == 0 && i < H) {
+            if (lane == 0) {
+                greatest_of_warp[thread / 32] = greatest_2;
+            }
+            __syncthreads();
+            greatest_2 = greatest_of_warp[lane % 16];
+            UNROLL
+            for (int distance = 8; distance > 0; distance /= 2) {
+                const float greatest_there = shuffle(0xffffffffu, greatest_2, lane ^ distance, 16);
+                greatest_2 = maximum(greatest_2, greatest_there);
+            }
+            if (thread == 0) {
                 highest[i] = greatest_2;
             }
         }
+    }
+}
+
+KERNEL(512) edges_and_rows_highest_short(
+    In<float> x, Index x_stride_0,
+    Out<float> highest,
+    Index H, Index W
+) {
+    const int thread = threadIdx.x;
+    const Index block = blockIdx.x;
+    const Index i = block * 16 + thread / 32;
+    const int worker = thread % 32;
+    float greatest_run[4];
+    UNROLL
+    for (int element = 0; element < 4; ++element) {
+        greatest_run[element] = -infinity<float>();
+    }
+
+    const Index j_whole = W / 4 * 4;
+    const Index j_end = i < H ? j_whole : 0;
+    UNROLL_BY(4)
+    for (Index j = worker * 4; j < j_end; j += 128) {
+        const Pack<float, 4> x_run = load<4>(x + (i * x_stride_0 + j));
+        UNROLL
+        for (int element = 0; element < 4; ++element) {
+            greatest_run[element] = maximum(greatest_run[element], x_run[element]);
+        }
+    }
+
+    const Index j_end_2 = i < H ? W : j_whole;
+    for (Index j = j_whole + worker; j < j_end_2; j += 32) {
+        greatest_run[0] = maximum(greatest_run[0], x[i * x_stride_0 + j]);
+    }
+
+    float greatest = greatest_run[0];
+    UNROLL
+    for (int element = 1; element < 4; ++element) {
+        greatest = maximum(greatest, greatest_run[element]);
+    }
+    UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float greatest_there = shuffle(0xffffffffu, greatest, worker ^ distance, 32);
+        greatest = maximum(greatest, greatest_there);
+    }
+    if (worker == 0 && i < H) {
+        highest[i] = greatest;
     }
 }

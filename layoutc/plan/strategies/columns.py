@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from layoutc.plan.cost import nominal_outputs
 from layoutc.plan.machine import WARP
 from layoutc.plan.reductions.fit import (
+    AHEAD,
     resident_blocks,
     shared_budget,
     spec_names,
@@ -32,7 +33,7 @@ from layoutc.resolve.types import BOOL
 
 THREADS = 512
 GROUPS = 16             # of a block that share outputs
-AHEAD = 8               # runs that a worker loads before it needs the first
+UNROLLED = 8            # runs that a worker loads before it needs the first
 MEETING_BYTES = 40      # what an output of a worker costs in shared memory, as bytes asked of memory
 
 
@@ -58,8 +59,8 @@ class Columns(Teamed):
         if team.workers > 1 and needed > shared_budget(work):
             return f"threads meet in {needed} bytes of shared memory, and there are {shared_budget(work)}"
         cost = prices[along] + (outputs * team.workers * MEETING_BYTES * len(found) if not team.walked else 0)
-        resident = resident_blocks(team, found, AHEAD, exact=True)
-        return Order(work, team, shares, 0, resident, resident if shares else 0, along, AHEAD), cost
+        resident = resident_blocks(team, found, UNROLLED, exact=True)
+        return Order(work, team, shares, 0, resident, resident if shares else 0, along, UNROLLED), cost
 
 
 def _team(work: Work, found: tuple[Found, ...], along: str) -> Team | str:
