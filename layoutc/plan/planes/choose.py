@@ -16,6 +16,7 @@ NEAR_PLANES = 24        # of a block that reads through the cache: short walks k
 SUMMED_PLANES = 64      # where it sums as planes come, whose first turns finish none
 MOST_NEAR = 4.0         # elements an output that threads read of every plane, up to which the cache answers in time
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps, a thread two lines
+MOST_WIDE = 84          # that leave room for what else a thread of so many warps needs
 MOST_SIX = 4            # columns a thread of which six blocks of 8 warps have registers
 LINE = 128              # outputs of a block's line: where a thread has more columns, fewer lanes stand side by side
 
@@ -76,6 +77,9 @@ def _read_anew(made: Shape) -> float:
 
 def _staged(work: Work) -> Shape | str:
     """The first of the walks by way of shared memory that can be made, or why there is none."""
+    boxed = shape_of(work, Knobs(columns_of(work), 2, 16, PLANES, AHEAD, 1, turns=3, boxes=True))
+    if isinstance(boxed, Shape) and LITTLE_HELD < boxed.registers <= MOST_WIDE:
+        return boxed
     why = ""
     for knobs in _candidates(columns_of(work)):
         made = shape_of(work, knobs)
@@ -86,7 +90,7 @@ def _staged(work: Work) -> Shape | str:
             wide = shape_of(work, replace(knobs, warps=2 * knobs.warps, resident=1))
             if isinstance(wide, Shape) and wide.registers > LITTLE_HELD:        # what moves on costs more than its text
                 wide = shape_of(work, replace(wide.knobs, turns=4, pace=2, ahead=4))
-            return wide if isinstance(wide, Shape) else made
+            return wide if isinstance(wide, Shape) and wide.registers <= MOST_WIDE else made
         why = why or made
     return why
 

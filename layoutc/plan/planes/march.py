@@ -13,7 +13,7 @@ from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.kernel.masks import masks_of
 from layoutc.plan.lowering.places import InParts, InRows
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Pass, Storage
+from layoutc.plan.nodes import Pass, Storage, TensorMap
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.owner import choice_of as owned
 from layoutc.plan.passing.state import Passing
@@ -39,6 +39,7 @@ class March(Passing):
         self.own: dict[Ring, str] = {}              # where a thread's first output stands in a plane
         self.sources: dict[Ring, str] = {}          # array of where a thread's part of a plane lies
         self.there: dict[Ring, str] = {}            # array of whether it is there, where else there are zeros
+        self.full: dict[Ring, str] = {}             # barriers at which its planes arrive as boxes
         self.inside_of: dict[Ring, str] = {}        # whether planes are read without a look at the rules
         self.blanks: dict[Ring, Literal] = {}       # what stands outside on all sides, where each access has a test
         self.whole_lines: Text = TRUE               # whether lines of those end with whole vectors
@@ -110,15 +111,16 @@ def choice_of(work: Work, shape: Shape) -> Choice:
     walked, beside, lined = (step[i] for i in indices[-3:])
     threads = [(knobs.lanes, knobs.columns * lined), (knobs.down, knobs.lines * beside)]
     items = [(knobs.columns, lined), (knobs.lines, beside), (knobs.planes, walked)]
-    return owned(work, tile, threads, items, shape.weights, shape.found, knobs.most_vector)
+    made = owned(work, tile, threads, items, shape.weights, shape.found, knobs.most_vector)
+    return replace(made, maps={r.tensor: TensorMap(r.extents) for r in shape.rings if r.boxed})
 
 
 def with_rings(made: Pass, work: Work, shape: Shape) -> Pass:
     """The pass with the planes that a block holds."""
     storage = (*made.storage, *(_storage(r, shape) for r in shape.rings))
     masks = masks_of(work.kernel, work.equations, made.extents, made.tile, made.footprints, storage)
-    return replace(made, storage=storage, masks=masks, shared_bytes=made.shared_bytes + shape.shared_bytes,
-                   dynamic_bytes=shape.shared_bytes)
+    bytes = made.shared_bytes + shape.shared_bytes + shape.barriers
+    return replace(made, storage=storage, masks=masks, shared_bytes=bytes, dynamic_bytes=shape.shared_bytes)
 
 
 def _storage(ring: Ring, shape: Shape) -> Storage:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.machine import ACCESS_BYTES, WARP
+from layoutc.plan.machine import ACCESS_BYTES, BOX_AXES, BOX_SIDE, WARP
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
 from layoutc.plan.passing.weights import weights_of
@@ -15,8 +15,11 @@ from layoutc.plan.planes.parts import Axes, Items, Part, extent_of, parts_of, un
 from layoutc.plan.reads.footprints import Footprint
 from layoutc.plan.reads.reach import grown
 from layoutc.plan.work import Work
+from layoutc.resolve.program import Const, Sides
 from layoutc.resolve.types import Type
 
+LINE_BYTES = 128        # of shared memory, at whose multiples boxes begin
+BARRIER_BYTES = 8
 MOST_HELD = 132         # registers of 32 bits that outlive a plane
 
 
@@ -36,6 +39,7 @@ class Knobs:
     turns: int = 1          # that are written out, one after the other
     pace: int = 1           # planes for which a block waits at once, a divisor of those on their way
     lanes: int = WARP       # of a warp along the last index; the others one under the other
+    boxes: bool = False     # the engine that copies boxes brings planes, at one thread's order
 
     @property
     def down(self) -> int:
@@ -54,6 +58,7 @@ class Ring:
     vector: int         # elements that one copy moves
     planes: int         # at once; none where threads read from memory
     extents: tuple[int, ...]        # of a block's plane
+    boxed: bool = False             # it comes as a box, which begins at a whole line of shared memory
 
     @property
     def low(self) -> int:
@@ -67,8 +72,9 @@ class Ring:
 
     @property
     def plane(self) -> int:
-        """Elements of a plane."""
-        return prod(self.extents)
+        """Elements from one plane to the next."""
+        line = LINE_BYTES // self.type.bytes if self.boxed else 1
+        return -(-prod(self.extents) // line) * line
 
     @property
     def bytes(self) -> int:
@@ -121,9 +127,20 @@ class Shape:
         return reach + max(knobs.ahead, knobs.around)
 
     @property
+    def first(self) -> int:
+        """Planes that set out before the first turn: of boxes as many as there are places, which cost nobody time."""
+        knobs = self.knobs
+        return min(r.planes for r in self.rings) - knobs.pace if knobs.boxes else knobs.ahead
+
+    @property
     def shared_bytes(self) -> int:
         """Of a block, all planes."""
         return sum(r.bytes for r in self.rings)
+
+    @property
+    def barriers(self) -> int:
+        """Bytes of those at which planes arrive."""
+        return sum(r.planes for r in self.rings if r.boxed) * BARRIER_BYTES
 
     @property
     def registers(self) -> int:
@@ -152,16 +169,42 @@ def shape_of(work: Work, knobs: Knobs) -> Shape | str:
     vectors = {t: _vector(work, t, min(items.columns, max(ACCESS_BYTES // types[t].bytes, 1)), knobs) for t in types}
     parts = parts_of(work, led, walked, items, types, vectors if knobs.cached else None)
     rings = tuple(_ring(work, t, total[t], [p for p in parts if p.tensor == t], knobs, vectors[t]) for t in types)
+    if knobs.boxes and (why := _why_no_boxes(work, rings)):
+        return why
     if knobs.cached:
         parts = tuple(p.sooner(knobs.ahead if p.depth > 1 else knobs.around) for p in parts)
     made = Shape(indices, knobs, items, parts, led, rings, weights_of(work, total, names), total)
-    room = work.target.asked_bytes // max(made.shared_bytes, 1)
+    room = work.target.asked_bytes // max(made.shared_bytes + made.barriers, 1)
     made = replace(made, knobs=replace(knobs, resident=min(knobs.resident, room)))
     if made.registers > MOST_HELD:
         return f"a thread would hold {made.registers} registers from plane to plane, more than {MOST_HELD}"
-    if made.shared_bytes > work.target.asked_bytes:
+    if made.shared_bytes + made.barriers > work.target.asked_bytes:
         return f"a block would hold {made.shared_bytes} bytes of planes, it can have {work.target.asked_bytes}"
     return made
+
+
+def _why_no_boxes(work: Work, rings: tuple[Ring, ...]) -> str:
+    """Why no engine brings planes; "" where one does."""
+    if not work.target.has_boxes:
+        return f"{work.target.arch} copies no boxes, which compute capability 9.0 does"
+    if work.signature.wide:
+        return "subscripts need 64 bits"
+    boxes = work.signature.boxes
+    for ring in rings:
+        tensor = next(t for t in work.kernel.inputs if t.name == ring.tensor)
+        if not boxes or not boxes[work.signature.of(work.kernel, ring.tensor)]:
+            return f"`{ring.tensor}` is no array of 2 to {BOX_AXES} axes with lines of whole vectors, one after another"
+        if not is_blank(tensor.edges):
+            return f"`{ring.tensor}` has something else outside than 0"
+        if max(ring.extents) > BOX_SIDE or (ring.extents[-1] | ring.axes[-1].low) * ring.type.bytes % ACCESS_BYTES:
+            return f"a plane of `{ring.tensor}` is no box of up to {BOX_SIDE} elements a side, its lines whole vectors"
+    return ""
+
+
+def is_blank(edges: Iterable[Sides]) -> bool:
+    """Whether nothing but zeros of the tensor's type lie outside."""
+    values = (rule.value for pair in edges for rule in pair if rule is not None)
+    return all(isinstance(value, Const) and str(value.value) in ("0", "0.0", "False") for value in values)
 
 
 def is_staged(found: Footprint, indices: tuple[str, ...]) -> bool:
@@ -201,7 +244,7 @@ def _ring(work: Work, tensor: str, found: Footprint, parts: list[Part], knobs: K
     oldest = min(p.newest for p in parts)
     assert extents[beside] >= block.lines
     planes = knobs.ahead + knobs.pace + axes[walked].high - oldest
-    made = Ring(tensor, parts[0].type, axes, walked, vector, planes, extents)
+    made = Ring(tensor, parts[0].type, axes, walked, vector, planes, extents, knobs.boxes)
     even = replace(made, planes=1 << (planes - 1).bit_length())     # whose remainders cost less
     return even if even.bytes * max(knobs.resident, 1) <= work.target.asked_bytes else made
 

@@ -16,10 +16,9 @@ from layoutc.plan.machine import ASYNCHRONOUS
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.copies import copy_by_rule, copy_vector
 from layoutc.plan.planes.march import March
-from layoutc.plan.planes.shape import Ring
+from layoutc.plan.planes.shape import Ring, is_blank
 from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Note, Registers, SharedAt, Turns
 from layoutc.plan.values import Choice, Element, Function, Operation, Text, Variable, memory_type
-from layoutc.resolve.program import Const
 
 Subscripts = tuple[Expr, ...]
 
@@ -51,7 +50,7 @@ def declare_sources(march: March) -> None:
 def _inside(march: March, ring: Ring) -> Text:
     """Whether the block's planes are inside, the walked axis aside; of zeros, whether rows end with whole vectors."""
     source, tests = march.frame.source_of(ring.tensor), []
-    for number, (first, size, n) in enumerate(zip(_firsts(march, ring), ring.extents, source.extents, strict=True)):
+    for number, (first, size, n) in enumerate(zip(firsts(march, ring), ring.extents, source.extents, strict=True)):
         if number != ring.walked:
             tests.append((compare(">=", first, Int(0)), compare("<=", first + size, n)))
     if ring not in march.there:
@@ -135,7 +134,7 @@ def _rounds(
     used = []
     with frame.lowering.block() as body:
         subscripts: list[Expr] = []
-        for axis, first in enumerate(_firsts(march, ring)):
+        for axis, first in enumerate(firsts(march, ring)):
             a = ring.axes[axis]
             place = at // prod(vectors[axis + 1:])
             if prod(vectors[:axis]) > 1:
@@ -167,13 +166,11 @@ def _rounds(
     march.names.release(at.id)
 
 
-def _firsts(march: March, ring: Ring) -> list[Expr]:
+def firsts(march: March, ring: Ring) -> list[Expr]:
     """Where a block's planes begin, per axis; along the walked one the block's first plane."""
     return [(march.frame.origin(a.index) if a.index else Int(0)) + a.low for a in ring.axes]
 
 
 def holds_zeros(march: March, ring: Ring) -> bool:
     """Whether nothing but zeros of the tensor's type lie outside, and copies can make them."""
-    sides = [rule for pair in march.frame.source_of(ring.tensor).edges for rule in pair if rule is not None]
-    zeros = all(isinstance(rule.value, Const) and str(rule.value.value) in ("0", "0.0", "False") for rule in sides)
-    return zeros and ring.vector * ring.type.bytes in ASYNCHRONOUS
+    return is_blank(march.frame.source_of(ring.tensor).edges) and ring.vector * ring.type.bytes in ASYNCHRONOUS

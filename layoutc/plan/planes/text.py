@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from layoutc.index import TRUE, Call, Expr, Int, Name, compare
+from layoutc.index import TRUE, Call, Expr, Int, Name, compare, every
 from layoutc.plan.kernel.boxes import declare_shared, fill_registers, fill_shared
 from layoutc.plan.kernel.loading import emit_when
 from layoutc.plan.lowering.loops import loops
@@ -12,6 +12,7 @@ from layoutc.plan.names import Names
 from layoutc.plan.passing.led import Led
 from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import declare_sums, moved_sums, take_newest
+from layoutc.plan.planes.boxed import FIRST, ask_for_planes, declare_barriers, wait_for_planes
 from layoutc.plan.planes.march import March, nested, with_rings
 from layoutc.plan.planes.near import declare_insides, fill_held, take_near
 from layoutc.plan.planes.parts import Part, reads
@@ -19,7 +20,7 @@ from layoutc.plan.planes.put import put
 from layoutc.plan.planes.shape import Ring, Shape
 from layoutc.plan.planes.stage import declare_rings, declare_sources, send_planes
 from layoutc.plan.planes.take import take_parts
-from layoutc.plan.steps import Barrier, Do, Either, Let, Loop, Note, Registers, Steps, Turns
+from layoutc.plan.steps import Barrier, Do, Either, Let, Loop, Note, Registers, Steps, Turns, When
 from layoutc.plan.values import Function, Literal, register_type
 from layoutc.plan.work import Made, Work
 
@@ -37,6 +38,8 @@ def write_march(work: Work, shape: Shape, names: Names, entry: str) -> Made:
         _declare_places(march)
         if shape.knobs.cached:
             declare_insides(march)
+        elif shape.knobs.boxes:
+            declare_barriers(march)
         else:
             declare_sources(march)
         _declare_arrays(march)
@@ -80,7 +83,7 @@ def _emit_turns(march: March) -> None:
     planes = Call("minimum", (count, Int(shape.knobs.planes)))
     turns = Name(frame.lowering.let("Index", "turns", planes + shape.delay), shape.delay)
     if not shape.knobs.cached:
-        _send_first(march)
+        _send_first(march, turns)
     straight = _turns(march, turns)
     if march.whole_lines == TRUE:
         frame.lowering.emit(*straight)
@@ -106,33 +109,53 @@ def _turns(march: March, turns: Expr) -> Steps:
     return (*fill, Turns(str(shape.knobs.turns), "int", march.turn.id, Int(0), turns, tuple(body)))
 
 
-def _send_first(march: March) -> None:
+def _send_first(march: March, turns: Expr) -> None:
     """The planes that are on their way before the first turn."""
-    frame, knobs = march.frame, march.shape.knobs
-    start = Name(march.names.take("start"), 0, knobs.ahead - 1)
+    frame, knobs, count = march.frame, march.shape.knobs, march.shape.first
+    most: Expr = Call("minimum", (turns, Int(count))) if knobs.boxes and count > march.shape.delay + 1 else Int(count)
+    start = Name(march.names.take("start"), 0, count - 1)
     with frame.lowering.block() as first:
-        send_planes(march, start)
-        last = TRUE if knobs.pace == 1 else compare("==", start % knobs.pace, Int(knobs.pace - 1))
-        emit_when(frame, last, [Do(Function("copy_async_commit", ()))])
-    frame.lowering.emit(Turns("1", "int", start.id, Int(0), Int(knobs.ahead), tuple(first)))
+        _send(march, start)
+        if not knobs.boxes:
+            last = TRUE if knobs.pace == 1 else compare("==", start % knobs.pace, Int(knobs.pace - 1))
+            emit_when(frame, last, [Do(Function("copy_async_commit", ()))])
+    all = Turns("1", "int", start.id, Int(0), most, tuple(first))
+    frame.lowering.emit(When(FIRST, (all,)) if knobs.boxes else all)
     march.names.release(start.id)
 
 
+def _send(march: March, number: Expr) -> None:
+    (ask_for_planes if march.shape.knobs.boxes else send_planes)(march, number)
+
+
 def _meet(march: March, turns: Expr) -> None:
-    """Every so many turns the block waits for as many planes, and sends for those whose places have become free."""
+    """Every so many turns the block meets, waits for as many planes, and sends for those whose places have become free.
+
+    For boxes it waits in the turn itself.
+    """
     frame, knobs = march.frame, march.shape.knobs
     with frame.lowering.block() as met:
-        frame.lowering.emit(Do(Function(f"copy_async_wait<{knobs.ahead // knobs.pace - 1}>", ())), Barrier())
+        if not knobs.boxes:
+            frame.lowering.emit(Do(Function(f"copy_async_wait<{knobs.ahead // knobs.pace - 1}>", ())))
+        frame.lowering.emit(Barrier())
         step: Expr = Name(march.names.take("step"), 0, knobs.pace - 1) if knobs.pace > 1 else Int(0)
         with frame.lowering.block() as send:
-            send_planes(march, march.turn + knobs.ahead + step)
+            _send(march, march.turn + knobs.ahead + step)
         with frame.lowering.block() as sent:
-            emit_when(frame, compare("<", march.turn + step, turns - knobs.ahead), send)
-        frame.lowering.emit(*nested([(step, knobs.pace)], sent), Do(Function("copy_async_commit", ())))
+            early = march.shape.first - knobs.ahead     # turns for which planes have been sent
+            due = [compare(">=", march.turn + step, Int(early))] if early else []
+            emit_when(frame, every((*due, compare("<", march.turn + step, turns - knobs.ahead))), send)
+        sends = nested([(step, knobs.pace)], sent)
+        if knobs.boxes:
+            frame.lowering.emit(When(FIRST, tuple(sends)))
+        else:
+            frame.lowering.emit(*sends, Do(Function("copy_async_commit", ())))
         if isinstance(step, Name):
             march.names.release(step.id)
-    due = TRUE if knobs.pace == 1 else compare("==", march.turn % knobs.pace, Int(0))
-    emit_when(frame, due, met)
+    meets = TRUE if knobs.pace == 1 else compare("==", march.turn % knobs.pace, Int(0))
+    emit_when(frame, meets, met)
+    if knobs.boxes:
+        wait_for_planes(march)
 
 
 def _work(march: March) -> None:
