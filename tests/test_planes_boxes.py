@@ -23,8 +23,9 @@ BOXED: dict[str, Any] = {"columns": 4, "lines": 2, "warps": 2, "planes": 7, "ahe
 
 
 def chosen(monkeypatch: pytest.MonkeyPatch, text: str, clauses: str = SHARED, **sizes: Any) -> Kernel:
-    """The kernel as it is where these sizes are the compiler's choice."""
-    monkeypatch.setattr(told, "chosen_ways", lambda work: (Knobs(**BOXED | sizes),))
+    """The kernel as it is where these sizes are the compiler's choice; by copies where no engine knows the array."""
+    knobs = Knobs(**BOXED | sizes)
+    monkeypatch.setattr(told, "chosen_ways", lambda work: (knobs, replace(knobs, boxes=False)))
     kernel = kernel_of(text, clauses)
     assert "copy_box" in kernel.cuda
     assert "copy_async" not in kernel.cuda
