@@ -228,6 +228,22 @@ def test_explain_as_text_says_the_same() -> None:
     assert "blur" in text
 
 
+@pytest.mark.parametrize(("clauses", "named", "title"), [
+    ("", (), "chosen by the compiler"),
+    ("schedule f { }", (), "default"),
+    ("schedule f as wide { }", ("--schedule", "wide"), "wide"),
+    ("schedule f as wide { }", (), "chosen by the compiler"),
+])
+def test_every_command_calls_a_schedule_the_same(clauses: str, named: tuple[str, ...], title: str) -> None:
+    text = f"kernel f(x: f32[N]) -> (y: f32[N]) {{ y[i] = x[i] }} {clauses}"
+    assert f"// f, schedule: {title}\n" in invoke("emit", "-", *named, text=text).stdout
+    assert invoke("explain", "-", *named, text=text).stdout.startswith(f"f, schedule: {title}, for ")
+    facts = json.loads(invoke("explain", "-", *named, "--json", text=text).stdout)["kernels"][0]
+    assert facts["schedule"] == (None if title == "chosen by the compiler" else title)
+    checked = invoke("check", "-v", "-", text=text)
+    assert f"f, schedule: {title}: can be honoured" in checked.stdout + checked.stderr
+
+
 def test_explain_takes_another_warp() -> None:
     def sectors(*words: str) -> object:
         shape = ("--shape", "H=64,W=64", "--schedule", "naive")

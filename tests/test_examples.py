@@ -26,7 +26,7 @@ from layoutc.parse.formatter import format_text
 from layoutc.parse.reading import read_source
 from layoutc.redistribution import Redistribution
 from layoutc.resolve.binding import tensor_shape
-from layoutc.resolve.program import Tensor
+from layoutc.resolve.program import Tensor, title_of
 from layoutc.testing import check_redistribution
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -79,7 +79,8 @@ def test_explains_itself(path: Path, name: str, schedule: str | None) -> None:
     kernel = loaded(path)[name]
     for extents in (None, extents_of(kernel)):
         facts: Any = kernel.explain(extents, schedule=schedule)
-        assert explain_text(facts).startswith(f"{name}, schedule: {schedule or 'default'}")
+        title = title_of(kernel.meaning.schedule(schedule))
+        assert explain_text(facts).startswith(f"{name}, schedule: {title}, for ")
     assert facts["launch"]["blocks"] is not None
 
 

@@ -9,7 +9,7 @@ from layoutc.commands.selection import declared, extents_of, known_extents, read
 from layoutc.commands.settings import Settings, WordsError
 from layoutc.module import Kernel
 from layoutc.resolve.program import Kernel as Meaning
-from layoutc.resolve.program import Program
+from layoutc.resolve.program import Program, title_of
 from layoutc.tuning.bench import Bench, Figure
 
 
@@ -25,15 +25,15 @@ def bench(
         found = Bench(subject, extents, steps, seed).measure(schedule=None if schedule is None else schedule.name)
         figures.append(found)
         if not as_json:
-            settings.show(as_text(found))
+            settings.show(as_text(found, title_of(schedule)))
     if as_json:
         settings.show(json.dumps({"kernels": [asdict(f) for f in figures]}, indent=2))
 
 
-def as_text(figure: Figure) -> str:
-    """One line of figures."""
+def as_text(figure: Figure, schedule: str) -> str:
+    """One line of figures; ``schedule`` is its title."""
     shape = ",".join([f"{name}={n}" for name, n in figure.extents.items()])
-    title = " ".join(filter(None, (figure.kernel, figure.schedule or "default", shape)))
+    title = " ".join(filter(None, (figure.kernel, schedule, shape)))
     return (f"{title}: {figure.milliseconds:.4g} ms, {figure.gigabytes_per_second:.4g} GB/s, "
             f"{figure.of_copy:.3f} of copy ({figure.copy_gigabytes_per_second:.4g} GB/s), {figure.device}")
 

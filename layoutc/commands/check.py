@@ -5,7 +5,7 @@ from __future__ import annotations
 from layoutc.commands.selection import read
 from layoutc.commands.settings import WELL, Settings, counted
 from layoutc.diagnostics import Diagnostic, LayoutcError
-from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.program import Kernel, Program, Schedule, title_of
 
 
 def check(settings: Settings, paths: tuple[str, ...]) -> int:
@@ -35,8 +35,7 @@ def plan_everything(program: Program, settings: Settings) -> None:
             except LayoutcError as error:
                 problems |= dict.fromkeys(error.diagnostics)
             else:
-                named = "the compiler's own schedule" if schedule is None else f"schedule {schedule.name or 'default'}"
-                settings.note(f"{kernel.name}: {named} can be honoured")
+                settings.note(f"{kernel.name}, schedule: {title_of(schedule)}: can be honoured")
     problems |= _impossible(program, settings) if program.redistributes else {}
     if problems:
         raise LayoutcError(problems)

@@ -17,7 +17,7 @@ from layoutc.plan.nodes import Target
 from layoutc.plan.planner import default_signature, make_plan
 from layoutc.plan.reads.footprints import Footprint, footprints
 from layoutc.resolve.binding import check_call
-from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.program import Kernel, Program, Schedule, title_of
 from layoutc.resolve.same_bits import same_bits
 
 
@@ -51,7 +51,7 @@ def explain(
     made = tuple(one for one in plan.passes if known is None or one.sharing.at(known)) or plan.passes
     passes = tuple(_explained(Case(plan, one, known), lanes, transaction) for one in made)
     facts: dict[str, object] = {
-        "name": kernel.name, "kind": "kernel", "schedule": schedule.name if schedule is not None else None,
+        "name": kernel.name, "kind": "kernel", "schedule": None if schedule is None else title_of(schedule),
         "arch": target.arch, **merged(passes).as_json(),
         "same_bits": {name: {"schedules": same.schedules, "devices": same.devices}
                       for name, same in same_bits(kernel).items()}}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from layoutc.resolve.program import CHOSEN
+
 Facts = Mapping[str, Any]
 Row = Sequence[str]
 Section = tuple[str, list[str]]
@@ -18,7 +20,7 @@ def explain_text(facts: Facts) -> str:
     """
     if facts["kind"] == "redistribute":
         return "\n".join([f"{facts['name']}, a redistribution, for {facts['arch']}", *_aligned(_moved(facts))])
-    schedule = "default" if facts["schedule"] is None else facts["schedule"]
+    schedule = CHOSEN if facts["schedule"] is None else facts["schedule"]
     head = f"{facts['name']}, schedule: {schedule}, for {facts['arch']}"
     parts = facts.get("passes")
     bits = ("same bits", _columns((name, _same(same)) for name, same in facts["same_bits"].items()))

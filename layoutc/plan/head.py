@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from layoutc.plan.nodes import THROUGH, Pass, Storage
 from layoutc.plan.redistributions.redistributed import DealtAccess
-from layoutc.resolve.program import Kernel, Schedule
+from layoutc.resolve.program import Kernel, Schedule, title_of
 
 
 def head(kernel: Kernel, schedule: Schedule | None, passes: tuple[Pass, ...]) -> tuple[str, ...]:
     """Which kernel and schedule, then for each pass its tile, threads, and where each tensor waits."""
-    name = "chosen by the compiler" if schedule is None else plain(schedule.name or "default")
-    lines = [f"{plain(kernel.name)}, schedule: {name}"]
+    title = title_of(schedule) if schedule is None else plain(title_of(schedule))
+    lines = [f"{plain(kernel.name)}, schedule: {title}"]
     for one in passes:
         tile = ", ".join(f"{_together(i)} {size}" for i, size in one.sizes.items()) or "one output"
         lines.append(f"{', '.join(map(plain, one.outputs))}: tile {tile}; {one.threads} threads, "

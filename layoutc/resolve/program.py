@@ -294,6 +294,15 @@ class Schedule:
     clause_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)  # by word
 
 
+CHOSEN = "chosen by the compiler"       # what a kernel without a schedule has
+DEFAULT = "default"                     # the schedule without a name
+
+
+def title_of(schedule: Schedule | None) -> str:
+    """What a person is told of which schedule it is."""
+    return CHOSEN if schedule is None else schedule.name or DEFAULT
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One kernel, ready to be planned or evaluated."""

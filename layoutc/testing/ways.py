@@ -13,7 +13,7 @@ from layoutc.module import Kernel as ModuleKernel
 from layoutc.parse.parser import parse
 from layoutc.parse.syntax import Constant
 from layoutc.plan.nodes import Plan, Target
-from layoutc.resolve.program import Kernel, Program, Schedule
+from layoutc.resolve.program import Kernel, Program, Schedule, title_of
 from layoutc.source import Source
 from layoutc.testing.schedules import INTENTS, random_clauses
 
@@ -52,7 +52,7 @@ class Way:
 
     def __str__(self) -> str:
         said = [f"{name} = {value}" for name, value in self.subject.constants]
-        return ", ".join([self.schedule or "default", *said])
+        return ", ".join([self.schedule or title_of(self.plan.schedule), *said])
 
 
 def subject_of(kernel: ModuleKernel) -> Subject:
