@@ -12,16 +12,21 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from sybil import Document, Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
+from layoutc.commands.check import plan_everything
+from layoutc.commands.settings import Settings
 from layoutc.compiler import read_program
 from layoutc.diagnostics import LayoutcError
+from layoutc.parse import syntax
+from layoutc.parse.parser import parse
 from layoutc.source import Source
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +35,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def run_layout(example: Example) -> None:
     text = str(example.parsed)
-    read_program(Source("block.layout", text))
+    plan_everything(read_program(Source("block.layout", text)), Settings())
     save(text)
 
 
@@ -84,6 +89,20 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytes
     assert examples
     for example in examples:
         example.evaluate()
+
+
+def test_the_reference_shows_every_clause() -> None:
+    blocks = [str(e.parsed) for e in page_of(ROOT / "docs" / "language.md")]
+    declared = [d for b in blocks if "kernel " in b for d in parsed(b)]
+    shown = {type(c) for d in declared if isinstance(d, syntax.Kernel | syntax.Schedule) for c in d.clauses}
+    assert shown == {*get_args(syntax.Clause), *get_args(syntax.ScheduleClause)}
+
+
+def parsed(block: str) -> Sequence[syntax.Declaration]:
+    try:
+        return parse(Source("block.layout", block)).declarations
+    except LayoutcError:        # not of the language
+        return ()
 
 
 def test_the_two_commands_of_the_readme_are_one_line_each() -> None:

@@ -251,7 +251,7 @@ def _bare_binders(s: _Surprise) -> RefusedError | None:
     op, first, others = call.groups()
     return _refuse("syntax", f"`{op}` of several bare names is a function of them, not a reduction",
                    Span(*call.span(1)), "a function",
-                   f"as a reduction it begins with a range: `{op}({first} in 0..n{' '.join(others.split())}) …`")
+                   f"as a reduction it begins with a range: `{op}({first} in 0..…{' '.join(others.split())}) …`")
 
 
 def _misspelt(s: _Surprise) -> RefusedError | None:

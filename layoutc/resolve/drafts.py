@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
+from layoutc.diagnostics import Label
 from layoutc.resolve.arithmetic import Number
 from layoutc.resolve.errors import Errors
 from layoutc.resolve.program import Cast, Check, Compare, Const, Extent, Value
@@ -90,7 +91,7 @@ class Typing:
             else f"compare it: `{written} != 0`",
         )
 
-    def common(self, drafts: Sequence[Draft], span: Span) -> Type | None:
+    def common(self, drafts: Sequence[Draft]) -> Type | None:
         """The type in which the typed ones meet; None where all are bare."""
         found: Value | None = None
         type: Type | None = None
@@ -98,24 +99,21 @@ class Typing:
             met = value.type if type is None else meet(type, value.type)
             if met is None:
                 assert found is not None
-                self._refuse_meeting(found, value, span)
+                self._refuse_meeting(found, value)
             if met != type:
                 found = value
             type = met
         return type
 
-    def _refuse_meeting(self, left: Value, right: Value, span: Span) -> NoReturn:
+    def _refuse_meeting(self, left: Value, right: Value) -> NoReturn:
+        """Points at the one to cast: an integer that meets a float, else the narrower."""
         one, two = number_type(left.type), number_type(right.type)
-        if one.is_float != two.is_float:
-            whole, broken = (right, left) if one.is_float else (left, right)
-            help = f"write `{broken.type}({self._short(whole.span)})`"
-        else:
-            wide = right if two.bits >= one.bits else left
-            other = left if wide is right else right
-            help = f"write `{wide.type}({self._short(other.span)})`"
+        right_stays = two.is_float if one.is_float != two.is_float else two.bits >= one.bits
+        stays, cast = (right, left) if right_stays else (left, right)
         self.errors.refuse(
-            "type", span, f"{left.type} and {right.type} meet in no type that holds both",
-            f"{left.type} with {right.type}", help=help,
+            "type", cast.span, f"{left.type} and {right.type} meet in no type that holds both", f"this is {cast.type}",
+            others=[Label(stays.span, f"this is {stays.type}")],
+            help=f"write `{stays.type}({self._short(cast.span)})`",
         )
 
     def float_needed(self, what: str, value: Value) -> NoReturn:

@@ -70,7 +70,7 @@ def call(typing: Typing, function: syntax.Name, arguments: list[Draft], span: Sp
         return _test(typing, name, arguments[0], span)
     if name == "ceildiv":
         return _ceildiv(typing, arguments, span)
-    typed = typing.common(arguments, span)
+    typed = typing.common(arguments)
     if typed is not None:
         return _call_at(typing, name, arguments, typed, span)
     bare = [a for a in arguments if isinstance(a, Bare)]
@@ -157,7 +157,7 @@ def _where(typing: Typing, arguments: list[Draft], span: Span) -> Draft:
         yes, no = (typing.into(c, type, f"`where` chooses a value of {type}") for c in choices)
         return Where(test, yes, no, type, span)
 
-    typed = typing.common(choices, span)
+    typed = typing.common(choices)
     if typed is None:
         return Bare(at, span, any(isinstance(c, Bare) and c.floating for c in choices))
     return at(typed)
@@ -172,7 +172,7 @@ def _test(typing: Typing, name: str, argument: Draft, span: Span) -> Value:
 
 def _ceildiv(typing: Typing, arguments: list[Draft], span: Span) -> Draft:
     """``-(-a // b)``: exact for every sign."""
-    typed = typing.common(arguments, span)
+    typed = typing.common(arguments)
 
     def at(type: Type) -> Value:
         computes = arithmetic_type(type)

@@ -28,7 +28,7 @@ def _arithmetic(typing: Typing, op: Arithmetic, left: Draft, right: Draft, span:
         return _bare(typing, op, left, right, span)
     if op == "**":
         return _power(typing, left, right, span)
-    type = typing.common((left, right), span)
+    type = typing.common((left, right))
     assert type is not None
     return _compute(typing, op, left, right, type, span)
 
@@ -95,7 +95,7 @@ def _power(typing: Typing, left: Draft, right: Draft, span: Span) -> Draft:
         assert not isinstance(right, Bare)
         return _power_at(typing, left, right, right.type, span)
     if left.type.is_float:
-        type = typing.common((left, right), span)
+        type = typing.common((left, right))
         assert type is not None
         return _compute(typing, "**", left, right, type, span)
     return _power_at(typing, left, right, left.type, span)
@@ -136,7 +136,7 @@ def _exponent(typing: Typing, exponent: Draft, type: Type) -> Value:
 
 
 def _comparison(typing: Typing, op: Comparison, left: Draft, right: Draft, span: Span) -> Draft:
-    type = typing.common((left, right), span)
+    type = typing.common((left, right))
     if type is None:
         assert isinstance(left, Bare)
         assert isinstance(right, Bare)
