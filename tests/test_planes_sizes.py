@@ -39,13 +39,17 @@ def test_blocks_wait_for_several_planes_at_once(
         assert_matches_numpy(kernel, *arrays(kernel, shape, (r + 1,)), device=device)
 
 
-@pytest.mark.parametrize("sizes", [{"around": 1}, {"around": 1, "ahead": 2, "turns": 2}, {"ahead": 0, "lines": 2}])
+@pytest.mark.parametrize("sizes", [
+    {"around": 1}, {"around": 1, "ahead": 2, "turns": 2}, {"ahead": 0, "lines": 2}, {"prefetch": 2, "lanes": 16}])
 def test_planes_are_asked_for_early(sizes: dict[str, Any], monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     kernel = chosen(monkeypatch, star("edge x = nearest", r=1), NEAR | sizes)
+    assert ("prefetch(" in kernel.cuda) == ("prefetch" in sizes)
     assert_matches_numpy(kernel, *arrays(kernel, (16, 9, 133), (2,)), device=device)
 
 
-@pytest.mark.parametrize("sizes", [STAGED | {"pace": 2, "ahead": 4}, NEAR | {"ahead": 0, "around": 1, "lines": 4}])
+@pytest.mark.parametrize("sizes", [
+    STAGED | {"pace": 2, "ahead": 4}, NEAR | {"ahead": 0, "around": 1, "lines": 4}, STAGED | {"lanes": 8, "warps": 2},
+    NEAR | {"lines": 2, "prefetch": 3}])
 def test_sums_that_planes_lead(sizes: dict[str, Any], monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     kernel = chosen(monkeypatch, box("edge x = reflect"), sizes)
     assert_matches_numpy(kernel, *arrays(kernel, (9, 9, 133)), device=device)

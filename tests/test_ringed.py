@@ -63,6 +63,22 @@ def test_a_let_whose_rows_pass_through_tiles(device: str) -> None:
     check(kernel, arrays(kernel, [(2, 300, 776), (15,)]), device)
 
 
+@pytest.mark.parametrize(("text", "together", "weights"), [
+    (box(5, 5, "mirror", "f16"), 4, (5, 5)),
+    ("""kernel k(x: bf16[H, W], w: bf16[15]) -> (y: bf16[H, W]) {
+        edge x = wrap
+        let g[i, j] = sum(v in 0..15) w[v] * x[i, j + v - 7]
+        y[i, j] = sum(u in 0..15) w[u] * g[i + u - 7, j]
+    }""", 16, (15,))])
+def test_rows_of_narrow_types_come_in_groups_as_long_as_windows(
+    text: str, together: int, weights: tuple[int, ...], device: str,
+) -> None:
+    kernel = compile(text).k
+    assert f"rows of x come {together} at a time" in kernel.cuda
+    for shape in [(3, 16), (45, 1048)]:
+        assert_matches_numpy(kernel, *arrays(kernel, [shape, weights]), device=device)
+
+
 FORMS: dict[str, tuple[str, list[tuple[int, ...]]]] = {
     "nothing outside is read": ("""
         kernel k(x: f32[H, W], w: f32[9, 9]) -> (y: f32[H - 8, W - 8]) {

@@ -1,7 +1,7 @@
 // life, schedule: chosen by the compiler
-// after: tile i 4, j 1024; 128 threads, 32 outputs each, (128,(8,4)):(8,(1,1024))
+// after: tile i 8, j 512; 64 threads, 64 outputs each, (64,(8,8)):(8,(1,512))
 // around: 1 x 8 in registers; halo i [0, 0], j [0, 0]
-// cell: 4 x 24 in registers; halo i [1, 1], j [1, 1]
+// cell: 5 x 24 in registers; halo i [1, 1], j [1, 1]
 // living: tile one output; 512 threads, 1 output each, ((512,1),1):((0,1),0)
 // 512 threads an output, 16 elements side by side; they meet by shuffles, then through shared memory
 // blocks that share an output: maximum(maximum(minimum(264, floor_div(W / 16 * i64(H) + 2047, 2048)), floor_div(W / 16 * i64(H) + 8191, 8192)), 1); the last one joins what all have
@@ -11,7 +11,7 @@
 
 using Index = int;
 
-// A thread takes 7 rows of 8 columns; interior: all that it reads and writes is there.
+// A thread takes 12 rows of 8 columns; interior: all that it reads and writes is there.
 template <bool interior>
 DEVICE void life_walk(
     In<u8> cell, Index cell_stride_0,
@@ -19,25 +19,25 @@ DEVICE void life_walk(
     Index H, Index W,
     Index first_i, Index j
 ) {
-    u8 cell_rows[96];
+    u8 cell_rows[120];
     UNROLL
-    for (int k = 0; k < 96; ++k) {
+    for (int k = 0; k < 120; ++k) {
         cell_rows[k] = 0;
     }
 
     int around_row[8];
-    UNROLL_BY(interior ? 7 : 1)
-    for (int row = 0; row < 7; ++row) {
-        const Index i = first_i + row - 3;
-        if (row < 6) {
-            const Index cell_i = i + 2;
+    UNROLL_BY(interior ? 12 : 1)
+    for (int row = 0; row < 12; ++row) {
+        const Index i = first_i + row - 4;
+        if (row < 10) {
+            const Index cell_i = i + 3;
             if (interior) {
                 UNROLL
                 for (int piece = 0; piece < 3; ++piece) {
                     const Pack<u8, 8> part = load<8>(cell + (cell_i * cell_stride_0 + j + piece * 8 - 8));
                     UNROLL
                     for (int element = 0; element < 8; ++element) {
-                        cell_rows[piece * 8 + element + 72] = part[element];
+                        cell_rows[piece * 8 + element + 96] = part[element];
                     }
                 }
             } else {
@@ -49,12 +49,12 @@ DEVICE void life_walk(
                         const Pack<u8, 8> part = load<8>(cell + (cell_i_read * cell_stride_0 + cell_j));
                         UNROLL
                         for (int element = 0; element < 8; ++element) {
-                            cell_rows[piece * 8 + element + 72] = part[element];
+                            cell_rows[piece * 8 + element + 96] = part[element];
                         }
                     } else {
                         UNROLL
                         for (int element = 0; element < 8; ++element) {
-                            cell_rows[piece * 8 + element + 72] =
+                            cell_rows[piece * 8 + element + 96] =
                                 cell[cell_i_read * cell_stride_0 + wrap(cell_j + element, W)];
                         }
                     }
@@ -73,7 +73,7 @@ DEVICE void life_walk(
             }
             around_row[at_1] = sub(sum, int(cell_rows[at_1 + 32]));
         }
-        if (row >= 3) {
+        if (row >= 4) {
             u8 after_row[8];
             UNROLL
             for (int item = 0; item < 8; ++item) {
@@ -98,25 +98,25 @@ DEVICE void life_walk(
         }
         // the rows move on
         UNROLL
-        for (int k = 0; k < 72; ++k) {
+        for (int k = 0; k < 96; ++k) {
             cell_rows[k] = cell_rows[k + 24];
         }
     }
 }
 
-KERNEL(128) life(
+KERNEL(64) life(
     In<u8> cell, Index cell_stride_0,
     Out<u8> after, Index after_stride_0,
     Index H, Index W
 ) {
     const int thread = threadIdx.x;
     const Index block = blockIdx.x;
-    const Index blocks_j = (W + 1023) / 1024;
-    const Index tile_i = block / blocks_j * 4;
-    const Index tile_j = block % blocks_j * 1024;
+    const Index blocks_j = (W + 511) / 512;
+    const Index tile_i = block / blocks_j * 8;
+    const Index tile_j = block % blocks_j * 512;
     const Index j = tile_j + thread * 8;
     const Index warp_j = tile_j + thread / 32 * 256;
-    if (tile_i + 5 <= H && warp_j + 264 <= W && tile_i - 1 >= 0 && warp_j - 8 >= 0) {
+    if (tile_i + 9 <= H && warp_j + 264 <= W && tile_i - 1 >= 0 && warp_j - 8 >= 0) {
         life_walk<true>(cell, cell_stride_0, after, after_stride_0, H, W, tile_i, j);
     } else {
         life_walk<false>(cell, cell_stride_0, after, after_stride_0, H, W, tile_i, j);

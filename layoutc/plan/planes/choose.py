@@ -14,6 +14,7 @@ from layoutc.plan.work import Work
 PLANES, AHEAD = 128, 2
 NEAR_PLANES = 24        # of a block that reads through the cache: short walks keep blocks side by side together
 SUMMED_PLANES = 64      # where it sums as planes come, whose first turns finish none
+SHORTER_PLANES = 48     # of narrow types
 MOST_NEAR = 4.0         # elements an output that threads read of every plane, up to which the cache answers in time
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps, a thread two lines
 MOST_WIDE = 84          # that leave room for what else a thread of so many warps needs
@@ -51,7 +52,9 @@ def _near(work: Work) -> Knobs:
         made = shape_of(work, summed)
         if isinstance(made, Shape) and made.led and (lines == 1 or _at_work(made) <= LITTLE_HELD):
             return summed
-    return Knobs(columns, 1, 8, NEAR_PLANES, 0, 6 if columns <= MOST_SIX else 5, cached=True, lanes=lanes)
+    if columns <= MOST_SIX:
+        return Knobs(columns, 1, 8, NEAR_PLANES, 0, 6, cached=True, lanes=lanes)
+    return Knobs(columns, 1, 8, SHORTER_PLANES, 0, 4, cached=True, lanes=lanes, prefetch=1)
 
 
 def _lanes(columns: int) -> int:
@@ -78,21 +81,30 @@ def _read_anew(made: Shape) -> float:
 def _staged(work: Work) -> Shape | str:
     """The first of the walks by way of shared memory that can be made, or why there is none."""
     boxed = shape_of(work, Knobs(columns_of(work), 2, 16, PLANES, AHEAD, 1, turns=3, boxes=True))
-    if isinstance(boxed, Shape) and LITTLE_HELD < boxed.registers <= MOST_WIDE:
+    if isinstance(boxed, Shape) and not _is_narrow(boxed) and LITTLE_HELD < boxed.registers <= MOST_WIDE:
         return boxed
     why = ""
     for knobs in _candidates(columns_of(work)):
         made = shape_of(work, knobs)
         if not isinstance(made, str):
-            if made.led and _is_narrow(made):
-                summed = shape_of(work, replace(made.knobs, warps=4, resident=5))
-                return summed if isinstance(summed, Shape) else made
+            if _is_narrow(made):
+                return _staged_narrow(work, made)
             wide = shape_of(work, replace(knobs, warps=2 * knobs.warps, resident=1))
             if isinstance(wide, Shape) and wide.registers > LITTLE_HELD:        # what moves on costs more than its text
                 wide = shape_of(work, replace(wide.knobs, turns=4, pace=2, ahead=4))
             return wide if isinstance(wide, Shape) and wide.registers <= MOST_WIDE else made
         why = why or made
     return why
+
+
+def _staged_narrow(work: Work, made: Shape) -> Shape:
+    """The same of narrow types, which wait for arithmetic: small blocks and short walks share it most evenly."""
+    if made.led:
+        knobs = replace(made.knobs, warps=4, resident=6, planes=SHORTER_PLANES)
+    else:
+        knobs = replace(made.knobs, turns=4, pace=2) if made.registers > LITTLE_HELD else made.knobs
+    better = shape_of(work, knobs)
+    return better if isinstance(better, Shape) else made
 
 
 def _candidates(columns: int) -> Iterator[Knobs]:

@@ -21,7 +21,7 @@ from layoutc.plan.planes.parts import Part, covers
 from layoutc.plan.planes.put import vector_of
 from layoutc.plan.planes.shape import Ring
 from layoutc.plan.planes.take import Segment, copy_held, element_of, over_pieces, segments
-from layoutc.plan.steps import Assign, Either, Let, Loop, Step
+from layoutc.plan.steps import Assign, Do, Either, Let, Loop, Step, When
 from layoutc.plan.values import (
     Choice,
     Element,
@@ -108,6 +108,23 @@ def take_near(march: March, ring: Ring, parts: Sequence[Part]) -> None:
                 copy_held(march, part, held, segment)
 
 
+def ask_early(march: March, ring: Ring) -> None:
+    """A thread's own part of a plane that is read some turns later sets out for the second cache."""
+    frame, items = march.frame, march.shape.items
+    source = frame.source_of(ring.tensor)
+    line: Expr = Name(march.names.take("line"), 0, items.lines - 1) if items.lines > 1 else Int(0)
+    later = {ring.walked: Int(ring.high + march.shape.knobs.prefetch), len(ring.axes) - 1: Int(0)}
+    subscripts = []
+    for number, a in enumerate(ring.axes):
+        own = later.get(number, line if a.index == items.beside else Int(a.low))
+        subscripts.append((frame.at[a.index] if a.index else Int(0)) + own)
+    there = _all_within(subscripts, source)
+    ask = Do(Function("prefetch", (Operation("+", Variable(source.array), dot(subscripts, source.strides)),)))
+    frame.lowering.emit(*nested([(line, items.lines)], [When(there, (ask,))]))
+    if isinstance(line, Name):
+        march.names.release(line.id)
+
+
 def fill_held(march: March) -> None:
     """All but the newest plane of what is held, before the first turn."""
     frame, walked = march.frame, march.shape.walked
@@ -192,9 +209,7 @@ def _or_blank(
     if width == 1:
         frame.lowering.emit(_one(march, part, source, subscripts, slot))
         return
-    tests = [compare("<", i, n) if compare(">=", i, Int(0)) == TRUE else Call("within", (i, n))
-             for i, n in zip(subscripts, source.extents, strict=True)]
-    there, at = every(t for t in tests if t != TRUE), dot(subscripts, source.strides)
+    there, at = _all_within(subscripts, source), dot(subscripts, source.strides)
     if memory_type(part.type) != register_type(part.type) and not blank.value:
         _put_whole(march, part, source, packs, at, slot, width, there)
         return
@@ -207,6 +222,13 @@ def _or_blank(
     fill = Loop(True, "int", element.id, Int(0), Int(width), (none,))
     march.names.release(element.id)
     frame.lowering.emit(Either(there, tuple(whole), (fill,)))
+
+
+def _all_within(subscripts: Sequence[Expr], source: InGlobal) -> Expr:
+    """Whether an element is there."""
+    tests = [compare("<", i, n) if compare(">=", i, Int(0)) == TRUE else Call("within", (i, n))
+             for i, n in zip(subscripts, source.extents, strict=True)]
+    return every(t for t in tests if t != TRUE)
 
 
 def _put_whole(

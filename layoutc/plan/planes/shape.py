@@ -40,6 +40,7 @@ class Knobs:
     pace: int = 1           # planes for which a block waits at once, a divisor of those on their way
     lanes: int = WARP       # of a warp along the last index; the others one under the other
     boxes: bool = False     # the engine that copies boxes brings planes, at one thread's order
+    prefetch: int = 0       # planes before it is read that a plane sets out for the second cache, where threads read it
 
     @property
     def down(self) -> int:

@@ -14,7 +14,7 @@ from layoutc.plan.passing.outputs import make_outputs
 from layoutc.plan.passing.sums import declare_sums, moved_sums, take_newest
 from layoutc.plan.planes.boxed import FIRST, ask_for_planes, declare_barriers, wait_for_planes
 from layoutc.plan.planes.march import March, nested, with_rings
-from layoutc.plan.planes.near import declare_insides, fill_held, take_near
+from layoutc.plan.planes.near import ask_early, declare_insides, fill_held, take_near
 from layoutc.plan.planes.parts import Part, reads
 from layoutc.plan.planes.put import put
 from layoutc.plan.planes.shape import Ring, Shape
@@ -162,6 +162,8 @@ def _work(march: March) -> None:
     """What is made of the planes that are there."""
     frame, shape = march.frame, march.shape
     last = [p for p in shape.parts if _is_taken_last(march, p)]
+    for ring in shape.rings if shape.knobs.prefetch else ():
+        ask_early(march, ring)
     _take_early(march, [p for p in shape.parts if p not in last])
     ready = compare(">=", march.turn, Int(shape.delay))
     before = {r.tensor: march.place(r) for r in shape.rings}

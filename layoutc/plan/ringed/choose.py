@@ -12,12 +12,14 @@ from layoutc.plan.work import Work
 
 THREADS = 128
 ROWS = 8                # of a tile; a block has many of them
-STAGES = 3
+STAGES, FEW_STAGES = 3, 2
 GROUP = 4               # rows that come together
-WRITTEN = (4, 2, 1)     # of them
+MOST_TOGETHER = 16      # of narrow types, whose walks wait for arithmetic: about as many as a window has
+WRITTEN = (8, 4, 2, 1)  # of them
 LONGEST_TEXT = 1600     # operations of the rows that are written out
 ROUNDS = 4              # of blocks, where rows are many: the last is nearly full
 LEAST_WARPS = 12        # of a multiprocessor, to hide what a group of rows waits for
+MORE_WARPS = 16         # of narrow types, where arithmetic waits for itself
 WORD = 4                # bytes, of what is narrower a block waits for its arithmetic alone
 LONG = 10               # times as many rows of a long walk as it takes before its first output
 IN_LINES = 8            # where weights come in lines: each of them is then for as many outputs as there are columns
@@ -29,7 +31,7 @@ def chosen_shape(work: Work, walked: str) -> Shape | str:
     if peeled is not None:
         return peeled
     why = "too few warps would fit a multiprocessor"
-    for knobs in candidates(work):
+    for knobs in candidates(work, *_together(work, walked)):
         made = shape_of(work, walked, knobs)
         if isinstance(made, str):
             return made
@@ -37,7 +39,8 @@ def chosen_shape(work: Work, walked: str) -> Shape | str:
         lines = any(s.where == "shared" for s in made.walk.weights)     # each row that is written out would hold some
         short = not lines and an_output * knobs.columns * knobs.written <= LONGEST_TEXT
         fits = (short or knobs.written == WRITTEN[-1]) and (lines or knobs.columns <= columns_of(work))
-        if fits and warps_of(work, made) >= (IN_LINES if lines else LEAST_WARPS):
+        least = IN_LINES if lines else MORE_WARPS if made.is_narrow else LEAST_WARPS
+        if fits and warps_of(work, made) >= least:
             return made
     return why
 
@@ -64,12 +67,23 @@ def _peeled(work: Work, walked: str) -> Shape | None:
     return made if isinstance(made, Shape) and warps_of(work, made) >= LEAST_WARPS else None
 
 
-def candidates(work: Work) -> Iterator[Knobs]:
+def _together(work: Work, walked: str) -> tuple[int, int]:
+    """Rows that come together, of narrow types about as many as a window has; and groups of them."""
+    least = shape_of(work, walked, Knobs(columns_of(work), THREADS, ROWS, GROUP, 1, STAGES))
+    if isinstance(least, str) or not least.is_narrow or any(s.where == "shared" for s in least.walk.weights):
+        return GROUP, STAGES
+    group = min(max(1 << (least.walk.delay - 1).bit_length(), GROUP), MOST_TOGETHER)
+    while group > GROUP and isinstance(shape_of(work, walked, replace(least.knobs, group=group)), str):
+        group //= 2
+    return group, FEW_STAGES
+
+
+def candidates(work: Work, group: int = GROUP, stages: int = STAGES) -> Iterator[Knobs]:
     """From the most outputs a thread to the fewest, and the most rows at once."""
     columns = min(2 * columns_of(work), MOST_COLUMNS)
     while columns:
-        for written in WRITTEN:
-            yield Knobs(columns, THREADS, ROWS, GROUP, written, STAGES, ROUNDS)
+        for written in (n for n in WRITTEN if n <= group):
+            yield Knobs(columns, THREADS, ROWS, group, written, stages, ROUNDS)
         columns //= 2
 
 

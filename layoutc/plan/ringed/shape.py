@@ -18,6 +18,8 @@ from layoutc.plan.window.shape import shape_of as walk_of
 from layoutc.plan.work import Work
 
 PLACES = 24                 # registers of a thread for places, counters and what is on its way
+FEW_PLACES = 12             # of narrow types, which are on their way in fewer
+WORD = 4                    # bytes of a register
 PIECES = 8                  # more where a row comes in several vectors
 COMMON = 63                 # registers that the threads of a warp have in common, of 32 bits
 MOST_BLOCKS = 16            # of a multiprocessor: all that there are from compute capability 7.5 on
@@ -95,10 +97,16 @@ class Shape:
         return sum(bytes_of(self, r) for r in self.rings)
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether what waits in shared memory takes less room than in registers."""
+        return all(r.band.type.bytes < WORD for r in self.rings)
+
+    @property
     def registers(self) -> int:
         """Of 32 bits a thread, about as many as the compiler takes."""
         walk = self.walk
-        words = PLACES + sum(b.depth * read_of_row(walk, b) * words_of(b.type) for b in walk.bands)
+        words = FEW_PLACES if self.is_narrow else PLACES
+        words += sum(b.depth * read_of_row(walk, b) * words_of(b.type) for b in walk.bands)
         words += sum(one.rows * self.knobs.columns * words_of(one.reduce.type) for one in walk.led)
         held = sum(prod(s.extents) * words_of(s.type) for s in walk.weights if s.where == "registers")
         lines = (s.extents[-1] * words_of(s.type) for s in walk.weights if s.where == "shared")

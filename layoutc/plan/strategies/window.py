@@ -22,7 +22,7 @@ from layoutc.plan.window.walk import write_walk
 from layoutc.plan.work import Made, Work
 
 THREADS = 128
-LONGEST_TEXT = 4000         # operations of a walk that is written out: what the instruction cache holds
+LONGEST_TEXT = 4400         # operations of a walk that is written out: what the instruction cache holds
 LONG_TEXT = 2500            # from which only the first and last turns are written out
 LONGEST_ROW = 4000
 SHORT_ROW = 256             # operations of a row, two of which are written out together
@@ -85,8 +85,10 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
     rows, ahead, across = (4, 1, THREADS) if delay <= 2 else (8, 2, 2 * THREADS) if delay <= 4 else (8, 0, THREADS)
     if sums and delay <= 4:
         ahead, across = _ahead(columns, delay), THREADS
-    if an_output >= BUSY and delay <= 2:
+    if delay <= 2 and (an_output >= BUSY or columns > MIDDLE):
         rows, ahead = 8, 2
+    if delay <= 2 and columns > MIDDLE and not (sums and _is_whole(least)):      # else registers would be too few
+        across = THREADS // 2
     width = max(ACCESS_BYTES // columns, *(b.type.bytes for b in least.bands))     # bytes of what is read or made
     if sums and width < WORD and BUSY * width <= an_output * WORD < BUSY * WORD:
         return Knobs(columns, 64, THREADS, turns=2 if an_output * columns <= SHORT_ROW else 1, prefetch=2)
@@ -97,10 +99,14 @@ def _knobs(least: Shape, columns: int, an_output: float) -> Knobs:
         return Knobs(columns, rows, across, ahead=ahead)
     if an_output >= ARITHMETIC:
         return Knobs(columns, 256 if sums else 128, THREADS, ahead=1, turns=1)
-    whole = any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands)
-    if whole and an_output < BUSY + BUSY:
+    if _is_whole(least) and an_output < BUSY + BUSY:
         return Knobs(columns, 64, WARP, 4, ring=2, turns=5)
     return Knobs(columns, 64, THREADS, turns=1)
+
+
+def _is_whole(least: Shape) -> bool:
+    """Whether an access moves as many bytes as it can."""
+    return any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands)
 
 
 def _ahead(columns: int, delay: int) -> int:
@@ -117,7 +123,7 @@ def _spreads(shape: Shape, index: str) -> bool:
 
 def _deep(work: Work, least: Shape, knobs: Knobs) -> Shape | str:
     """Neighbours in three directions: boxes are walked along the slowest of them, their rows shared by a block."""
-    if any(b.vector * b.type.bytes == ACCESS_BYTES for b in least.bands):
+    if _is_whole(least):
         boxed = shape_of(work, least.beside, Knobs(knobs.columns, 40, WARP, beside=16, ring=1, turns=1))
         if not isinstance(boxed, str) and boxed.led and boxed.shared_bytes <= work.target.shared_bytes:
             return boxed
