@@ -82,7 +82,11 @@ class Kernel:
         return found
 
     def reference(self, *tensors: Any, steps: int = 1) -> Any:
-        """The NumPy meaning of the same call; NumPy arrays in and out."""
+        """The NumPy meaning of the same call; NumPy arrays in and out.
+
+        Sums of floats are NumPy's, which round otherwise than a kernel's multiply-adds: how far a kernel may be off
+        ``layoutc.testing.assert_matches_numpy`` knows.
+        """
         if len(tensors) == len(self._kernel.inputs):
             tensors = tuple(as_array(t, v) for t, v in zip(self._kernel.inputs, tensors, strict=True))
         from layoutc.reference import evaluate  # a kernel that is only called needs none of it
@@ -124,8 +128,12 @@ class Kernel:
             raise LayoutcError([Diagnostic("bad-extent", f"the extent {name} is an integer from 0 on, not {n!r:.40}")])
         return extent
 
-    def with_schedule(self, schedule: Schedule | None) -> Kernel:
-        """The same kernel with no schedule but this one; None: with none, so that the compiler chooses."""
+    def with_schedule(self, schedule: Schedule | str | None) -> Kernel:
+        """The same kernel with no schedule but this one, or the one of a name; None: the compiler chooses.
+
+        Raises LayoutcError for an unknown name.
+        """
+        schedule = self._schedule(schedule) if isinstance(schedule, str) else schedule
         only = () if schedule is None else (replace(schedule, name=None),)
         return Kernel(self._program, replace(self._kernel, schedules=only), self._target)
 

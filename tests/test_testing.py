@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from layoutc.backend.types import numpy_dtype
 from layoutc.calling.calls import Caller
+from layoutc.compare import expected
 from layoutc.cuda_source import CudaSource
 from layoutc.diagnostics import LayoutcError
 from layoutc.module import Kernel, compile, load
@@ -304,3 +305,15 @@ def test_sums_that_tensor_cores_may_make_are_not_said_to_agree_bit_for_bit(type:
     exact, bounded = compared(kernel.meaning)
     assert any(name.startswith("sum") for name in (exact if bits else bounded))
     assert not any(name.startswith("sum") for name in (bounded if bits else exact))
+
+
+@pytest.mark.parametrize("type", ["f16", "f32", "f64"])
+def test_squares_are_products_and_other_powers_functions(type: str) -> None:
+    kernel = compile(f"kernel f(x: {type}[N]) -> (y: {type}[N], z: {type}[N]) {{ y[i] = x[i]**2  z[i] = x[i]**3 }}").f
+    assert isinstance(kernel, Kernel)
+    exact, bounded = compared(kernel.meaning)
+    assert len(exact) >= 1
+    assert len(bounded) == 1
+    x = np.linspace(-3, 3, 101).astype(numpy_dtype(type))
+    square, _ = expected(kernel.meaning, (x,))
+    np.testing.assert_array_equal(square.low, square.high)

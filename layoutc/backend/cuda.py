@@ -24,6 +24,7 @@ OPTIONS = ("-std=c++17", "--fmad=false")
 SPECIFIC = {"sm_90": "sm_90a"}      # architectures whose own instructions (wgmma) must be asked for
 OLDEST = 75                 # the oldest architecture that layoutc speaks of, as in sm_75
 HOW = "install layoutc with the extra cuda12 or cuda13, whichever the driver speaks"
+ON_CPU = "kernels run on the CPU too, but are timed on a GPU alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,8 @@ def cuda_problem() -> MissingToolError | None:
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        return MissingToolError(f"no GPU can be used: {error}", "run on the CPU, or on a machine with an NVIDIA GPU")
-    return None if count else MissingToolError("this machine has no GPU", "run on the CPU")
+        return MissingToolError(f"no GPU can be used: {error}", f"run on a machine with an NVIDIA GPU; {ON_CPU}")
+    return None if count else MissingToolError("this machine has no GPU", ON_CPU)
 
 
 def _cupy() -> ModuleType:

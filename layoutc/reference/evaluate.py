@@ -191,6 +191,8 @@ class Evaluation(Generic[V]):
         match value:
             case Unary(op):
                 return do.unary(op, operands[0], value.type)
+            case Binary("**", _, Const(2)):
+                return do.binary("*", operands[0], operands[0], value.type)     # the language's rule
             case Binary(op):
                 return do.binary(op, operands[0], operands[1], value.type)
             case Compare(op):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from layoutc.reference.bounded_functions import ULPS
 from layoutc.resolve.matrices import may_multiply_matrices
-from layoutc.resolve.program import Binary, Call, Cast, Kernel, Reduce, Unary, Value
+from layoutc.resolve.program import Binary, Call, Cast, Const, Kernel, Reduce, Unary, Value
 from layoutc.resolve.same_bits import has_constant_ranges
 from layoutc.resolve.trees import children
 from layoutc.resolve.types import F32, compute_type
@@ -68,6 +68,8 @@ def _bound(value: Value) -> str:
         case Call(function) if function in ULPS and value.type.is_float:
             ulps = ULPS[function][compute_type(value.type) != F32]
             return f"{ulps} ulp"
+        case Binary("**", _, Const(2)):
+            return ""           # a product
         case Binary("**") if value.type.is_float:
             return f"{ULPS['pow'][compute_type(value.type) != F32]} ulp"
         case Reduce("sum" | "prod") if value.type.is_float:
