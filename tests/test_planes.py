@@ -59,6 +59,14 @@ def arrays(kernel: Kernel, *shapes: tuple[int, ...]) -> list[Any]:
             for t, shape in zip(kernel.meaning.inputs, shapes, strict=True)]
 
 
+@pytest.mark.parametrize("r", [2, 3, 5])
+def test_every_reach_of_narrow_types(r: int, device: str) -> None:
+    """However many lines and turns registers hold."""
+    kernel = kernel_of(star("edge x = mirror", "f16", r), "")
+    assert kernel.plan.passes[0].tile[1:] == (16, 128)
+    assert_matches_numpy(kernel, *arrays(kernel, (7, 19, 136), (r + 1,)), device=device)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule(rule: str, device: str) -> None:
     kernel = kernel_of(star(f"edge x = {rule}"), "")

@@ -69,7 +69,12 @@ def test_a_let_whose_rows_pass_through_tiles(device: str) -> None:
         edge x = wrap
         let g[i, j] = sum(v in 0..15) w[v] * x[i, j + v - 7]
         y[i, j] = sum(u in 0..15) w[u] * g[i + u - 7, j]
-    }""", 16, (15,))])
+    }""", 16, (15,)),
+    ("""kernel k(x: f16[H, W], w: f16[7]) -> (y: f16[H, W]) {
+        edge x = constant(0)
+        let g[i, j] = sum(v in 0..7) w[v] * x[i, j + v - 3]
+        y[i, j] = sum(u in 0..7) w[u] * g[i + u - 3, j]
+    }""", 8, (7,))])
 def test_rows_of_narrow_types_come_in_groups_as_long_as_windows(
     text: str, together: int, weights: tuple[int, ...], device: str,
 ) -> None:

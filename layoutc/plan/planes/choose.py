@@ -15,6 +15,7 @@ PLANES, AHEAD = 128, 2
 NEAR_PLANES = 24        # of a block that reads through the cache: short walks keep blocks side by side together
 SUMMED_PLANES = 64      # where it sums as planes come, whose first turns finish none
 SHORTER_PLANES = 48     # of narrow types
+HELD_OF_TWO = 88        # registers of narrow types from plane to plane, up to which a thread has two lines or more text
 MOST_NEAR = 4.0         # elements an output that threads read of every plane, up to which the cache answers in time
 LITTLE_HELD = 64        # registers from plane to plane, up to which a block has twice the warps, a thread two lines
 MOST_WIDE = 84          # that leave room for what else a thread of so many warps needs
@@ -99,11 +100,16 @@ def _staged(work: Work) -> Shape | str:
 
 def _staged_narrow(work: Work, made: Shape) -> Shape:
     """The same of narrow types, which wait for arithmetic: small blocks and short walks share it most evenly."""
+    small = replace(made.knobs, warps=4)
     if made.led:
-        knobs = replace(made.knobs, warps=4, resident=6, planes=SHORTER_PLANES)
+        knobs = replace(small, resident=6, planes=SHORTER_PLANES)
+    elif made.items.lines == 2 and made.registers <= HELD_OF_TWO:
+        knobs = replace(small, resident=3)
     else:
-        knobs = replace(made.knobs, turns=4, pace=2) if made.registers > LITTLE_HELD else made.knobs
+        knobs = replace(made.knobs, lines=1)
     better = shape_of(work, knobs)
+    if isinstance(better, Shape) and not made.led and knobs.lines == 1 and better.registers <= HELD_OF_TWO:
+        better = shape_of(work, replace(knobs, turns=4, pace=2))
     return better if isinstance(better, Shape) else made
 
 

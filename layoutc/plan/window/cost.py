@@ -22,6 +22,8 @@ ONE_BY_ONE = 1.6        # as long as rows that are on their way together such ro
 TAKEN = 1.3             # of a byte's price, what a thread takes out of shared memory behind a barrier for some rows
 TAKEN_BY_ROW = 1.5      # behind one for each
 AT_ONCE = 16            # and of rows that are all on their way together
+MADE_AT_ONCE = 24       # of which rows of lets are made, of narrow types: that arithmetic waits for itself
+WORD = 4                # bytes of a register
 
 
 def _touched(work: Work, shape: Shape, tensor: str) -> float:
@@ -88,7 +90,8 @@ def cost_of_walk(work: Work, shape: Shape) -> float:
 def _waiting(shape: Shape) -> float:
     """How much longer a walk takes where registers leave room for few warps."""
     at_once, ringed = shape.knobs.turns == 0, any(b.ring for b in shape.bands)
-    warps = AT_ONCE if at_once else HIDING
+    made = shape.kept and all(b.type.bytes < WORD for b in shape.bands if not b.is_let)
+    warps = (MADE_AT_ONCE if made else AT_ONCE) if at_once else HIDING
     least = 1.0 if at_once or ringed or shape.knobs.peeled else ONE_BY_ONE
     return max(least, warps * WARP * (shape.registers + OVERHEAD) / REGISTERS)
 
