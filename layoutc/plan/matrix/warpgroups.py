@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from layoutc.index import Expr, Int, Name, compare
 from layoutc.layout import Layout
 from layoutc.plan.matrix.emit import Multiplication
@@ -22,21 +20,6 @@ VECTORS = 8                 # of a line: so many threads copy it
 OTHER_REGISTERS = 28        # of a thread beside its sums and what it keeps of lines; twice as many for wide indices
 ROOMY = 48                  # the same, where there are more blocks than one
 LEAST_BUFFERS, MOST_BUFFERS = 3, 4
-# One H200 by its data sheet and by measurements of its second cache
-MULTIPROCESSORS = 132
-MULTIPLIED = 4096           # bytes of a chunk's line times outputs, a multiprocessor and clock
-HELD_UP = 1 / 160           # clocks of a multiprocessor's tensor cores for a byte that threads copy themselves
-BROUGHT = 32                # bytes from the second cache, the same
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """How many there are."""
-
-    rows: int
-    columns: int
-    batch: int
-    known: bool             # now, and not at the call alone
 
 
 def tiles(product: Product, room: int, wide: bool) -> list[Tiling]:
@@ -77,18 +60,6 @@ def _resident(tiling: Tiling) -> int:
 
 def _tiling(groups: int, columns: int, type: Type, buffers: int) -> Tiling:
     return Tiling(groups * GROUP_ROWS, columns, (4 * groups, 1), LINE_BYTES // type.bytes, buffers, True)
-
-
-def clocks(tiling: Tiling, outputs: Outputs, boxes: bool = False) -> float:
-    """Of chunks of all blocks: what tensor cores or the second cache take, in whole blocks a multiprocessor.
-
-    ``boxes``: no thread is held up by copies of its own.
-    """
-    bytes = (tiling.rows + tiling.columns) * LINE_BYTES
-    one = max(tiling.rows * tiling.columns * LINE_BYTES / MULTIPLIED, bytes / BROUGHT)
-    one += 0 if boxes else bytes * HELD_UP
-    blocks = -(-outputs.rows // tiling.rows) * -(-outputs.columns // tiling.columns) * outputs.batch
-    return one * (-(-blocks // MULTIPROCESSORS) if outputs.known else blocks / MULTIPROCESSORS)
 
 
 def sums_of(tiling: Tiling) -> Layout:

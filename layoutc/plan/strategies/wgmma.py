@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from layoutc.index import Int
+from layoutc.index import Expr, Int, Name, multiplied
 from layoutc.plan.head import plain
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.matrix.blocks import choice_of, cost
@@ -18,35 +18,49 @@ from layoutc.plan.matrix.boxed import BoxMultiplication
 from layoutc.plan.matrix.maps import Coming, boxes_of
 from layoutc.plan.matrix.operand import vector_of
 from layoutc.plan.matrix.product import DEPTHS, LEAST_SIDE, NoProductError, Product, product_of
+from layoutc.plan.matrix.sizes import Outputs, chosen, clocks, taken
 from layoutc.plan.matrix.tiling import VECTOR_BYTES, Tiling, shared_bytes
-from layoutc.plan.matrix.warpgroups import GROUP_ROWS, GroupMultiplication, Outputs, clocks, resident, sums_of, tiles
+from layoutc.plan.matrix.warpgroups import GROUP_ROWS, GroupMultiplication, resident, sums_of, tiles
 from layoutc.plan.names import Names
-from layoutc.plan.nodes import Refusal
+from layoutc.plan.nodes import Pass, Refusal
 from layoutc.plan.ownership import by_layout
 from layoutc.plan.products.sides import counted_through
 from layoutc.plan.reads.subscripts import as_index
 from layoutc.plan.refusal import refusal
+from layoutc.plan.steps import Function
 from layoutc.plan.work import Made, Work
 from layoutc.resolve.program import Schedule
 
 BARRIER_BYTES = 1024        # of shared memory, which they take as panels begin at multiples of so many
 NO_TILE = "no tile of warpgroups is as the schedule says"
-MANY = 3 << 14              # outputs along a side that the call decides: whole tiles of every size
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A tile, and how its chunks come."""
+
+    tiling: Tiling
+    coming: tuple[Coming, Coming] | str     # what copies of boxes are told; or why the threads themselves copy
+    sharing: Expr = Int(1)                  # 1 where it is taken, else 0, over the spec's extent names
+
+    @property
+    def ahead(self) -> int:
+        """Chunks on their way."""
+        return self.tiling.buffers - (2 if isinstance(self.coming, str) else 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Wgmma:
-    """A product and how blocks divide it."""
+    """A product and how blocks divide it: by one of several tiles, as the call's extents say."""
 
     work: Work
     product: Product
-    tiling: Tiling
-    coming: tuple[Coming, Coming] | str     # what copies of boxes are told; or why the threads themselves copy
+    ways: tuple[Way, ...]
     cost: float
 
     @classmethod
     def try_plan(cls, work: Work) -> Self | Refusal:
-        """The best tile, if the equations are a product of factors that both lie along the sum.
+        """The best tiles, if the equations are a product of factors that both lie along the sum.
 
         Whatever a schedule asks for, ``mma`` is there to make it or to say why not; but for boxes, which come to
         warpgroups alone: raises LayoutcError where a schedule insists on them and cannot have them.
@@ -55,44 +69,51 @@ class Wgmma:
         try:
             product = _product(work, told)
             outputs = _outputs(work, product)
-            tiling, coming = _ways(work, product, told, outputs)
+            ways = _ways(work, product, told, outputs)
         except NoProductError as error:
             if told.copies == "boxes":
                 raise refusal(work.program, "cannot-mma", f"no boxes are copied: {error}",
                               dict(told.clause_spans)["mma"], "`mma` leaves open how factors come") from None
             return Refusal("wgmma", str(error))
-        taken = (GROUP_ROWS, tiling.columns)
-        ahead = tiling.buffers - (2 if isinstance(coming, str) else 1)
-        return cls(work, product, tiling, coming, cost(
-            work, product, tiling, (outputs.rows, outputs.columns), taken, ahead))
+        first, counts = ways[0], outputs.many()
+        return cls(work, product, ways, cost(
+            work, product, first.tiling, (counts["rows"], counts["columns"]), (GROUP_ROWS, first.tiling.columns),
+            first.ahead))
 
     def plan(self, names: Names, entry: str) -> Made:
-        """The pass under its name in the text."""
-        work, product, tiling = self.work, self.product, self.tiling
+        """A pass for each tile; the first under its name in the text, the others by their sizes too."""
+        entries = [entry, *(names.take(f"{entry}_{w.tiling.rows}x{w.tiling.columns}") for w in self.ways[1:])]
+        made = [self._pass(way, names.copy(), name) for way, name in zip(self.ways, entries, strict=True)]
+        return Made(tuple(one for one, _ in made), tuple(function for _, function in made))
+
+    def _pass(self, way: Way, names: Names, entry: str) -> tuple[Pass, Function]:
+        work, product, tiling, coming = self.work, self.product, way.tiling, way.coming
         owner = by_layout((tiling.rows, tiling.columns), sums_of(tiling))
         choice = choice_of(work, product, tiling, owner)
-        if not isinstance(self.coming, str):
-            sides = zip((product.rows, product.columns), self.coming, strict=True)
-            choice = replace(choice, maps={factor.tensor.name: coming.map for factor, coming in sides})
-        frame = Frame(work.kernel, choice, work.signature, names.copy(), entry)
-        multiplication = GroupMultiplication(frame, product, tiling) if isinstance(self.coming, str) else (
-            BoxMultiplication(frame, product, tiling, self.coming))
+        if not isinstance(coming, str):
+            sides = zip((product.rows, product.columns), coming, strict=True)
+            choice = replace(choice, maps={factor.tensor.name: come.map for factor, come in sides})
+        frame = Frame(work.kernel, choice, work.signature, names, entry)
+        multiplication = GroupMultiplication(frame, product, tiling) if isinstance(coming, str) else (
+            BoxMultiplication(frame, product, tiling, coming))
         with frame.lowering.block() as body:
             multiplication.emit()
         frame.shared_bytes = multiplication.shared_bytes
         one = counted_through(frame.record(), (product.rows.side, product.columns.side))
-        one = replace(one, dynamic_bytes=frame.shared_bytes, notes=self._notes(multiplication))
+        one = replace(one, dynamic_bytes=frame.shared_bytes, notes=self._notes(way, multiplication),
+                      sharing=way.sharing)
         blocks = resident(tiling, product.rows.type, work.target.asked_bytes)
-        return Made((one,), (replace(frame.function(body), resident=blocks),))
+        return one, replace(frame.function(body), resident=blocks)
 
-    def _notes(self, made: GroupMultiplication) -> tuple[str, ...]:
+    def _notes(self, way: Way, made: GroupMultiplication) -> tuple[str, ...]:
         """Who multiplies what, and the layout by which it is stored."""
-        tiling, sum = self.tiling, "f32" if self.product.sum.type.is_float else "i32"
+        tiling, sum = way.tiling, "f32" if self.product.sum.type.is_float else "i32"
         type, groups = self.product.rows.type, tiling.rows // GROUP_ROWS
-        ahead = tiling.buffers - (2 if isinstance(self.coming, str) else 1)
         lines = [f"{groups} warpgroup{'s' if groups > 1 else ''}, each {GROUP_ROWS} x {tiling.columns} by wgmma "
-                 f"m{GROUP_ROWS}n{tiling.columns}k{DEPTHS[type]}, {type.name} into {sum}; {ahead} of {tiling.buffers} "
-                 f"chunks on their way, {_brought(self.coming)}"]
+                 f"m{GROUP_ROWS}n{tiling.columns}k{DEPTHS[type]}, {type.name} into {sum}; {way.ahead} of "
+                 f"{tiling.buffers} chunks on their way, {_brought(way.coming)}"]
+        if len(self.ways) > 1:
+            lines.append(f"of {len(self.ways)} tiles that one is taken whose blocks are multiplied first")
         for operand in (made.rows, made.columns):
             side = operand.factor.side
             order = f" (of {', '.join(map(plain, side))} the last fastest)" if len(side) > 1 else ""
@@ -124,50 +145,52 @@ def _brought(coming: tuple[Coming, Coming] | str) -> str:
     return "as boxes that one thread asks for"
 
 
-def _ways(
-    work: Work, product: Product, told: Schedule, outputs: Outputs
-) -> tuple[Tiling, tuple[Coming, Coming] | str]:
-    """The fastest tile by the target's model, and how its chunks come. Raises NoProductError."""
+def _ways(work: Work, product: Product, told: Schedule, outputs: Outputs) -> tuple[Way, ...]:
+    """The fastest tiles by the target's model, and how their chunks come. Raises NoProductError."""
     room = work.target.asked_bytes if told.shared_budget is None else told.shared_budget
-    coming: tuple[Coming, Coming] | str = "the schedule says so"
+    why = "the schedule says so"
     if told.copies != "threads":
-        boxed = _tiling(work, product, told, outputs, room - BARRIER_BYTES, boxes=True)
-        coming = NO_TILE if boxed is None else boxes_of(work, product, boxed)
-        if boxed is not None and not isinstance(coming, str):
-            return boxed, coming
+        boxed = _tilings(work, product, told, room - BARRIER_BYTES)
+        coming = [boxes_of(work, product, tiling) for tiling in boxed]
+        why = next((come for come in coming if isinstance(come, str)), NO_TILE)
+        ways = [Way(tiling, come) for tiling, come in zip(boxed, coming, strict=True) if not isinstance(come, str)]
+        if ways:
+            return _fastest(work, product, ways, outputs)
         if told.copies == "boxes":
-            raise NoProductError(str(coming))
-    copied = _tiling(work, product, told, outputs, room, boxes=False)
-    if copied is None:
+            raise NoProductError(why)
+    copied = [Way(tiling, why) for tiling in _tilings(work, product, told, room)]
+    if not copied:
         raise NoProductError(NO_TILE)
-    return copied, coming
+    return _fastest(work, product, copied, outputs)
 
 
-def _tiling(
-    work: Work, product: Product, told: Schedule, outputs: Outputs, room: int, *, boxes: bool
-) -> Tiling | None:
-    """The fastest tile among those that the schedule leaves."""
+def _fastest(work: Work, product: Product, ways: list[Way], outputs: Outputs) -> tuple[Way, ...]:
+    """Those that are made, and where each is taken."""
+    times = [clocks(w.tiling, resident(w.tiling, product.rows.type, work.target.asked_bytes),
+                    boxes=not isinstance(w.coming, str)) for w in ways]
+    numbers = chosen(times, outputs)
+    where = taken([times[n] for n in numbers], outputs)
+    return tuple(replace(ways[n], sharing=sharing) for n, sharing in zip(numbers, where, strict=True))
+
+
+def _tilings(work: Work, product: Product, told: Schedule, room: int) -> list[Tiling]:
+    """The tiles that the schedule leaves, small ones first."""
     said, type = dict(told.tile or ()), product.rows.type
     threads = told.threads.count if told.threads is not None else None
     names = (product.rows.side[-1], product.columns.side[-1], product.depth.index)
+    if any(size > 1 for i, size in said.items() if i not in names):
+        return []
     left = [t for t in tiles(product, room, work.signature.wide)
             if all(said.get(i, size) == size for i, size in zip(names, (t.rows, t.columns, t.depth), strict=True))
             and threads in (None, t.threads) and shared_bytes(t, type) <= room]
-    if not left or any(size > 1 for i, size in said.items() if i not in names):
-        return None
-    return min(left, key=lambda t: (clocks(t, outputs, boxes), t.rows * t.columns))
+    return sorted(left, key=lambda t: t.rows * t.columns)
 
 
 def _outputs(work: Work, product: Product) -> Outputs:
-    """Rows, columns and batch; many where the call decides."""
+    """Rows, columns and batch."""
     output = next(t for t in work.kernel.outputs if t.name == work.equations[0].output)
-    extents = {i: as_index(n, {}) for i, n in zip(work.indices, output.extents, strict=True)}
-    counts, known = [], True
-    for side in (product.rows.side, product.columns.side, product.batch):
-        count = 1
-        for index in side:
-            n = extents[index]
-            known = known and isinstance(n, Int)
-            count *= max(n.value, 1) if isinstance(n, Int) else MANY
-        counts.append(count)
-    return Outputs(counts[0], counts[1], counts[2], known)
+    env: dict[str, Expr] = {e: Name(e, 0) for e in work.kernel.extents}
+    extents = {i: as_index(n, env) for i, n in zip(work.indices, output.extents, strict=True)}
+    sides = (product.rows.side, product.columns.side, product.batch)
+    rows, columns, batch = (multiplied(e for i in side if (e := extents[i]) is not None) for side in sides)
+    return Outputs(rows, columns, batch)
