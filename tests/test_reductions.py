@@ -488,3 +488,21 @@ def test_blocks_fill_the_gpu_wherever_there_is_work_for_them(text: str) -> None:
         assert blocks * one.threads >= passes.MULTIPROCESSORS * 512, rows
     for rows, columns in ((1, 128), (64, 128), (20, 20)):
         assert block_count(one, {"H": rows, "W": columns}) == 1
+
+
+@pytest.mark.parametrize(("text", "far"), [
+    ("kernel k(x: f32[H, W]) -> (s: f32[]) { s[] = sum(i, j) x[i, j] }", False),
+    ("kernel k(x: f32[H], y: f32[W]) -> (s: f32[]) { s[] = sum(i, j) x[i] * y[j] }", True),
+    ("kernel k(x: f32[H]) -> (s: f32[]) { s[] = sum(i, j in 0..H) x[i] }", True),
+    ("kernel k(x: f32[H, W]) -> (s: f32[]) { edge x = wrap  s[] = sum(i in 0..H, j in 0..2*W) x[i, j] }", True),
+])
+def test_points_are_counted_in_32_bits_where_a_tensor_has_an_element_for_each(text: str, far: bool) -> None:
+    """An index counts the elements of any tensor that is not wide, and no more."""
+    assert ("i64 runs = " in compile(text).k.cuda) == far
+
+
+def test_many_elements_at_one_place_are_wide() -> None:
+    kernel = compile(ALL).k
+    for shape, wide in (((2**12, 2**12), False), ((2**16, 2**16), True)):
+        x = np.broadcast_to(np.zeros((1, 1), np.int32), shape)
+        assert arguments.signature_of(kernel.meaning, [x, np.zeros((), np.int32)]).wide == wide

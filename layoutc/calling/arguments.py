@@ -216,7 +216,7 @@ def signature_of(kernel: Kernel, arrays: Sequence[Array], far: bool = False) -> 
 def is_wide(array: Array) -> bool:
     """Whether places in an array, with a halo around them, leave 32 bits, counted in elements."""
     reach = sum(abs(stride) * int(n) for n, stride in zip(array.shape, strides_in_elements(array), strict=True))
-    return reach >= NARROW or any(int(extent) >= NARROW_EXTENT for extent in array.shape)
+    return max(reach, array.size) >= NARROW or any(int(extent) >= NARROW_EXTENT for extent in array.shape)
 
 
 def _is_unit(array: Array) -> bool:

@@ -46,15 +46,15 @@ KERNEL(512) furthest(
 
     const Index j_whole = W / 8 * 8;
     const Index j_count = j_whole / 8;
-    const i64 runs = i64(H) * j_count;
-    const i64 first = i64(block) * 512 + thread;
-    const i64 step = i64(parts) * 512;
+    const Index runs = H * j_count;
+    const Index first = block * 512 + thread;
+    const Index step = parts * 512;
     Index i = first / maximum(j_count, 1);
     const Index i_step = step / maximum(j_count, 1);
     Index j_run = first % maximum(j_count, 1);
     const Index j_run_step = step % maximum(j_count, 1);
     UNROLL_BY(4)
-    for (i64 run = first; run < runs; run += step) {
+    for (Index run = first; run < runs; run += step) {
         const Index j = j_run * 8;
         const Pack<i16, 8> x_run = load<8>(x + (i * x_stride_0 + j));
         UNROLL
@@ -77,12 +77,12 @@ KERNEL(512) furthest(
     }
     if (j_whole < W) {
         const Index j_count_2 = W - j_whole;
-        const i64 runs_2 = i64(H) * j_count_2;
+        const Index runs_2 = H * j_count_2;
         Index i_2 = first / maximum(j_count_2, 1);
         const Index i_2_step = step / maximum(j_count_2, 1);
         Index j_place = first % maximum(j_count_2, 1);
         const Index j_place_step = step % maximum(j_count_2, 1);
-        for (i64 run = first; run < runs_2; run += step) {
+        for (Index run = first; run < runs_2; run += step) {
             const Index j = j_whole + j_place;
             const int best_there = absolute(int(x[i_2 * x_stride_0 + j]));
             const i64 place_there = i64(i_2 * W + j);

@@ -57,16 +57,16 @@ class Course:
 
 
 def walk(
-    frame: Frame, course: Course, digits: Sequence[Digit], vector: int, unroll: int, body: Body
+    frame: Frame, course: Course, digits: Sequence[Digit], vector: int, unroll: int, body: Body, few: bool = False
 ) -> None:
     """The body at the first elements of all runs of ``vector`` elements along the last range; ranges end at whole runs.
 
-    ``body`` emits its steps for the places that it is given, one a digit.
+    ``body`` emits its steps for the places that it is given, one a digit; ``few``: an index counts all runs of the box.
     """
     if len(digits) == 1:
         _walk_one(frame, course, digits[0], vector, unroll, body)
     else:
-        _walk_many(frame, course, digits, vector, unroll, body)
+        _walk_many(frame, course, digits, vector, unroll, body, few)
 
 
 def split(frame: Frame, digit: Digit, vector: int) -> tuple[Digit, Digit | None]:
@@ -96,16 +96,17 @@ def _walk_one(frame: Frame, course: Course, digit: Digit, vector: int, unroll: i
 
 
 def _walk_many(
-    frame: Frame, course: Course, digits: Sequence[Digit], vector: int, unroll: int, body: Body
+    frame: Frame, course: Course, digits: Sequence[Digit], vector: int, unroll: int, body: Body, few: bool
 ) -> None:
     """One count of all runs, and every range's place advanced with carries: nothing is divided on the way."""
-    lowering, names, course = frame.lowering, frame.names, course.wide
+    lowering, names, type = frame.lowering, frame.names, "Index" if few else "i64"
+    course = course if few else course.wide
     counts = [_named(frame, f"{d.name}_count", d.count // (vector if d is digits[-1] else 1)) for d in digits]
-    total: Expr = Call("i64", (counts[0],))
+    total: Expr = counts[0] if few else Call("i64", (counts[0],))
     for n in counts[1:]:
         total = multiply(total, n)
-    runs = Name(lowering.let("i64", "runs", select(course.valid, total, Int(0))))
-    first, step = (Name(lowering.let("i64", wanted, e), 0)
+    runs = Name(lowering.let(type, "runs", select(course.valid, total, Int(0))))
+    first, step = (Name(lowering.let(type, wanted, e), 0)
                    for wanted, e in (("first", course.first), ("step", course.step)))
     firsts, steps = (_digits_of(e, counts) for e in (first, step))
     places = []
@@ -131,7 +132,7 @@ def _walk_many(
         lowering.emit(*_advanced(places, strides, counts))
     for here in at:
         lowering.limits.pop(str(here))
-    lowering.emit(Strided(unroll, "i64", run, first, runs, step, tuple(inner)))
+    lowering.emit(Strided(unroll, type, run, first, runs, step, tuple(inner)))
     names.release(run)
 
 

@@ -96,6 +96,19 @@ def bound(group: Group, one: Found, env: Env, at: Sequence[Expr]) -> dict[str, E
     return {**env, **dict(one.at), **{binders[n].name: e for n, e in zip(order, at, strict=True)}}
 
 
+def is_of_one_tensor(kernel: Kernel, group: Group, env: Env) -> bool:
+    """Whether each point of the walk reads an element of its own of some tensor, which has no fewer elements then."""
+    without = {t.name for t in kernel.inputs if not any(any(rules) for rules in t.edges)}
+    marks = [Name(f"{d.name}#") for d in group.digits]
+    for one in group.members:
+        for tensor, at in plain_reads(kernel, one.reduce.body, bound(group, one, env, marks)):
+            axes = [[mark for mark in marks if (mark, 1) in terms(e)] for e in at]
+            if tensor in without and all(len(own) <= 1 for own in axes) and all(any(mark in own for own in axes)
+                                                                               for mark in marks):
+                return True
+    return False
+
+
 def inner_binders(one: Found) -> tuple[Binder, ...]:
     """Those that each thread walks by itself."""
     names = {b.name for b in walked(one.reduce)}

@@ -14,7 +14,7 @@ from layoutc.plan.nodes import Storage
 from layoutc.plan.reads.subscripts import Env
 from layoutc.plan.reductions.course import Course, split, walk
 from layoutc.plan.reductions.fit import AHEAD
-from layoutc.plan.reductions.group import Group, bound, inner_binders, plain_reads
+from layoutc.plan.reductions.group import Group, bound, inner_binders, is_of_one_tensor, plain_reads
 from layoutc.plan.reductions.parts import Cells, Part, parts_of
 from layoutc.plan.reductions.team import Team
 from layoutc.plan.steps import Assign, Barrier, Either, Halving, Loop, Registers, Shared, Step, Variable, When
@@ -49,13 +49,15 @@ class Making:
             self._columns(group, cells, unroll)
             return [replace(c, lost=None) for c in cells]
         *outer, fast = group.digits
+        narrow = self.team.vector > 1 and not self.frame.signature.wide
+        few = narrow and is_of_one_tensor(self.frame.kernel, group, self.env)
         whole, rest = split(self.frame, fast, self.team.vector)
         walk(self.frame, self.course, (*outer, whole), self.team.vector, unroll,
-             lambda at: self._run(group, cells, at))
+             lambda at: self._run(group, cells, at), few)
         if rest is not None:
             first = self.at(cells, Int(0))
             with self.frame.lowering.block() as steps:
-                walk(self.frame, self.course, (*outer, rest), 1, 0, lambda at: self._take(group, at, first))
+                walk(self.frame, self.course, (*outer, rest), 1, 0, lambda at: self._take(group, at, first), few)
             left = compare("<", whole.count, fast.count) if outer else TRUE     # a loop of its own finds out itself
             self.frame.lowering.emit(*(steps if left == TRUE else (When(left, tuple(steps)),)))
         return self.folded(cells)
