@@ -39,7 +39,7 @@ def test_edge_rules_are_applied_on_the_way(rule: str, size: int, type: str, devi
 
 @pytest.mark.parametrize(("rule", "size", "type", "shape"), [
     ("constant(0)", 5, "f32", (19, 3100)), ("mirror", 7, "f64", (190, 776)), ("wrap", 6, "i32", (105, 1540)),
-    ("nearest", 8, "f32", (140, 1537))])
+    ("nearest", 8, "f32", (140, 1537)), ("reflect", 3, "f32", (14, 1540)), ("mirror", 4, "f64", (17, 770))])
 def test_the_interior_of_a_tile_is_a_text_of_its_own(
     rule: str, size: int, type: str, shape: tuple[int, int], device: str
 ) -> None:
@@ -203,10 +203,10 @@ def test_what_a_line_is_read_for(text: str, shape: tuple[int, ...], device: str)
 
 
 @pytest.mark.parametrize(("clauses", "tile", "threads"), [
-    ("march i  stage x in shared", (8, 512), 128),
+    ("march i  stage x in shared", (6, 512), 128),
     ("march i  stage x in shared  tile (i: 40, j: 256)", (40, 256), 64),
     ("march i  stage x in shared  tile (i: 5, j: 64)  threads 64", (5, 64), 64),
-    ("march i  stage x in shared  stage w in registers  threads 256", (8, 1024), 256),
+    ("march i  stage x in shared  stage w in registers  threads 256", (6, 1024), 256),
 ])
 def test_a_schedule_asks_for_it(clauses: str, tile: tuple[int, int], threads: int, device: str) -> None:
     kernel = compile(f"{box(3, 3, 'nearest')} schedule k {{ {clauses} }}").k

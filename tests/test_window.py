@@ -62,7 +62,7 @@ def check(kernel: Kernel, values: list[Any], device: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_edges(rule: str, device: str) -> None:
-    kernel = kernel_of(BLUR.replace("nearest", rule))
+    kernel = kernel_of(BLUR.replace("nearest", rule) + "schedule blur { march i }")
     assert strategies(kernel) == ["window"]
     for shape in SHAPES:
         check(kernel, arrays(kernel, [shape, (3, 5)]), device)
@@ -75,7 +75,8 @@ def test_edges_of_each_side(low: str, high: str, device: str) -> None:
         edge x[0] = ({low}, {high})
         edge x[1] = ({high}, {low})
         y[i, j] = sum(u in 0..3, v in 0..5) w[u, v] * x[i + u - 1, j + v - 2]
-    }}""")
+    }}
+    schedule blur {{ march i }}""")
     assert strategies(kernel) == ["window"]
     for shape in [(1, 1), (3, 2), (9, 131)]:
         check(kernel, arrays(kernel, [shape, (3, 5)]), device)
@@ -198,7 +199,7 @@ FORMS: dict[str, tuple[str, list[tuple[int, ...]]]] = {
 def test_forms(form: str, device: str) -> None:
     text, shapes = FORMS[form]
     kernel = kernel_of(text)
-    assert {"window", "planes"} & set(strategies(kernel))
+    assert {"window", "planes", "ringed"} & set(strategies(kernel))
     check(kernel, arrays(kernel, shapes), device)
 
 

@@ -21,6 +21,7 @@ ROUNDS = 4              # of blocks, where rows are many: the last is nearly ful
 LEAST_WARPS = 12        # of a multiprocessor, to hide what a group of rows waits for
 MORE_WARPS = 16         # of narrow types, where arithmetic waits for itself
 WORD = 4                # bytes, of what is narrower a block waits for its arithmetic alone
+SHORT = 2               # rows that a walk takes before its first output, below which threads read for themselves
 LONG = 10               # times as many rows of a long walk as it takes before its first output
 IN_LINES = 8            # where weights come in lines: each of them is then for as many outputs as there are columns
 
@@ -52,7 +53,7 @@ def _peeled(work: Work, walked: str) -> Shape | None:
     """
     columns = columns_of(work)
     least = shape_of(work, walked, Knobs(columns, THREADS, GROUP, GROUP, GROUP, STAGES, 0))
-    if isinstance(least, str) or least.walk.delay < GROUP or any(s.where == "shared" for s in least.walk.weights):
+    if isinstance(least, str) or least.walk.delay < SHORT or any(s.where == "shared" for s in least.walk.weights):
         return None
     outputs = {e.output for e in work.equations}
     widths = [r.band.type.bytes for r in least.rings]
@@ -61,7 +62,7 @@ def _peeled(work: Work, walked: str) -> Shape | None:
     if min(widths) < WORD or an_output * columns * GROUP > LONGEST_TEXT:
         return None
     delay = least.walk.delay
-    groups = 2 if delay == GROUP else LONG * delay // GROUP + 1
+    groups = 2 if delay <= GROUP else LONG * delay // GROUP + 1
     knobs = replace(least.knobs, rows=groups * GROUP - delay % GROUP, peeled=True)
     made = shape_of(work, walked, knobs)
     return made if isinstance(made, Shape) and warps_of(work, made) >= LEAST_WARPS else None

@@ -10,7 +10,7 @@ from layoutc.plan.window.cost import TAKEN, read_of_row
 from layoutc.plan.work import Work
 
 ROWS = 128              # of a block, where arrays are large
-APART = 0.4             # of a byte's price, what a thread takes out of shared memory where the interior is apart
+APART = 0.2             # of a byte's price, what a thread takes out of shared memory where the interior is apart
 HIDING = 8              # warps of a multiprocessor that hide it
 
 
