@@ -125,8 +125,9 @@ print(len(compile_ptx(kernel.caller().text(default_signature(kernel.meaning))[1]
     assert int(done.stdout) > 0
 
 
-@pytest.mark.parametrize("types", [("i8", "i8"), ("u8", "u8"), ("i16", "i8"), ("u8", "i16")])
-@pytest.mark.parametrize("tile", ["i: 8, j: 2, k: 2", "i: 4, j: 4, k: 4", "i: 2, j: 2, k: 8"])
+@pytest.mark.parametrize(("types", "tile"), [
+    (("i8", "i8"), "i: 8, j: 2, k: 2"), (("u8", "u8"), "i: 4, j: 4, k: 4"), (("i16", "i8"), "i: 2, j: 2, k: 8"),
+    (("u8", "i16"), "i: 8, j: 2, k: 2")])
 def test_products_of_bytes_are_the_multipliers_own(types: tuple[str, str], tile: str) -> None:
     """NVVM makes dp2a and dp4a of their sums, of which one took two bytes of a word for its halves."""
     text = f"""kernel k(a: {types[0]}[M, 96], b: {types[1]}[96, N]) -> (c: i32[M, N]) {{
