@@ -14,8 +14,9 @@ from layoutc.compiler import default_signature, plan_kernel
 from layoutc.index import Int
 from layoutc.layout import Layout
 from layoutc.module import Kernel
+from layoutc.plan.machine import REGISTERS
 from layoutc.plan.matrix.product import product_of
-from layoutc.plan.matrix.tiling import REGISTERS, Panel
+from layoutc.plan.matrix.tiling import Panel
 from layoutc.plan.matrix.warpgroups import GROUP_ROWS, tiles
 from layoutc.plan.nodes import Target
 from layoutc.plan.strategies import wgmma

@@ -8,12 +8,12 @@ from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, multiplied
 from layoutc.index import both as both_of
 from layoutc.plan.kernel.frame import Frame
 from layoutc.plan.kernel.used import with_used
-from layoutc.plan.machine import WARP
+from layoutc.plan.machine import LINE_BYTES, WARP
 from layoutc.plan.matrix.maps import Coming
 from layoutc.plan.matrix.operand import Operand
 from layoutc.plan.matrix.product import Product
 from layoutc.plan.matrix.results import coordinates
-from layoutc.plan.matrix.tiling import LINE_BYTES, Tiling
+from layoutc.plan.matrix.tiling import Tiling
 from layoutc.plan.matrix.warpgroups import GroupMultiplication
 from layoutc.plan.steps import Barrier, Barriers, Do, Let, Loop, Step, Steps, WarpBarrier, When
 from layoutc.plan.values import Function, Operation, Text, Variable

@@ -8,7 +8,8 @@ from itertools import combinations
 from itertools import product as every_pair
 
 from layoutc.index import Call, Expr, Int, Name, ceildiv, compare, every, multiplied, select
-from layoutc.plan.matrix.tiling import LINE_BYTES, Tiling
+from layoutc.plan.machine import LINE_BYTES
+from layoutc.plan.matrix.tiling import Tiling
 
 MANY = 3 << 14              # outputs along a side that the call decides: whole tiles of every size
 FEWER = tuple(1 << n for n in range(9, 15))     # and so many, for which tiles are chosen beside

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutc.layout import Layout, swizzle
-from layoutc.plan.machine import WARP
+from layoutc.plan.machine import LINE_BYTES, REGISTERS, WARP
 from layoutc.resolve.types import Type
 
 VECTOR_BYTES = 16
-LINE_BYTES = 128        # in which every bank of shared memory comes once
 ROW_BYTES = 64          # of a chunk along the sum
 BUFFERS = 4
 FRAGMENT = 16           # rows, and columns, that a warp loads at once
 MOST_SUMS = 128         # of a thread
 WARPS = (4, 8, 6, 12, 16, 2, 3, 1)      # of a block, the best first
-REGISTERS = 2**16       # of a multiprocessor
 OTHER_REGISTERS = 32    # of a thread, at least
 MANY_SUMS = 64          # of a thread: so many that the compiler must be told how many blocks to have room for
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from layoutc.index import Expr, Int, Name, compare
 from layoutc.layout import Layout
+from layoutc.plan.machine import LINE_BYTES, REGISTERS
 from layoutc.plan.matrix.emit import Multiplication
 from layoutc.plan.matrix.product import Factor, Product
-from layoutc.plan.matrix.tiling import LINE_BYTES, REGISTERS, Tiling, shared_bytes
+from layoutc.plan.matrix.tiling import Tiling, shared_bytes
 from layoutc.plan.steps import Barrier, Do, Let, Loop, Routine, Steps, When
 from layoutc.plan.values import Function, Operation, Text, Variable
 from layoutc.resolve.types import Type

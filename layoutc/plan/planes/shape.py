@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.machine import ACCESS_BYTES, BOX_AXES, BOX_SIDE, WARP
+from layoutc.plan.machine import ACCESS_BYTES, BOX_AXES, BOX_SIDE, LINE_BYTES, WARP
 from layoutc.plan.nodes import Storage
 from layoutc.plan.passing.led import Led, led_reductions
 from layoutc.plan.passing.weights import weights_of
@@ -18,7 +18,6 @@ from layoutc.plan.work import Work
 from layoutc.resolve.program import Const, Sides
 from layoutc.resolve.types import Type
 
-LINE_BYTES = 128        # of shared memory, at whose multiples boxes begin
 BARRIER_BYTES = 8
 MOST_HELD = 132         # registers of 32 bits that outlive a plane
 

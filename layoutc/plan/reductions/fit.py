@@ -8,7 +8,7 @@ from math import prod
 
 from layoutc.index import Expr, Name, names_in, terms
 from layoutc.plan.cost import cost_of, nominal_along, nominal_outputs
-from layoutc.plan.machine import ACCESS_BYTES
+from layoutc.plan.machine import ACCESS_BYTES, REGISTERS
 from layoutc.plan.reads.subscripts import Env
 from layoutc.plan.reductions.found import Found, find
 from layoutc.plan.reductions.group import Group, bound, plain_reads
@@ -22,7 +22,6 @@ from layoutc.resolve.types import BOOL
 
 MOST_CELLS = 32         # registers of unfinished reductions that a thread holds
 AHEAD = 4               # runs that a worker loads before it needs the first
-REGISTERS = 2**16       # of a multiprocessor, of 32 bits
 OTHER_REGISTERS = 12    # of a thread beside its reductions and what it loads
 MOST_THREADS = 2048     # of a multiprocessor
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from layoutc.plan.machine import WORD
 from layoutc.plan.passing.length import operations
 from layoutc.plan.passing.widths import MOST_COLUMNS, columns_of
 from layoutc.plan.ringed.shape import Knobs, Shape, shape_of
@@ -20,7 +21,6 @@ LONGEST_TEXT = 1600     # operations of the rows that are written out
 ROUNDS = 4              # of blocks, where rows are many: the last is nearly full
 LEAST_WARPS = 12        # of a multiprocessor, to hide what a group of rows waits for
 MORE_WARPS = 16         # of narrow types, where arithmetic waits for itself
-WORD = 4                # bytes, of what is narrower a block waits for its arithmetic alone
 SHORT = 2               # rows that a walk takes before its first output, below which threads read for themselves
 LONG = 10               # times as many rows of a long walk as it takes before its first output
 IN_LINES = 8            # where weights come in lines: each of them is then for as many outputs as there are columns

@@ -11,7 +11,7 @@ from layoutc.plan.ringed.state import Ringed
 from layoutc.plan.steps import Do, Either, Function, Inlined, Let, Loop, Routine, Step, Turns, When
 from layoutc.plan.values import Choice, Text, Variable
 from layoutc.plan.values import Function as Called
-from layoutc.plan.window.start import farthest
+from layoutc.plan.window.start import called, farthest, inlined
 from layoutc.plan.window.state import INTERIOR
 
 
@@ -40,16 +40,12 @@ def groups_of_tile(walk: Ringed) -> int:
 def functions_of(walk: Ringed, before: list[Step], body: list[Step], resident: int) -> tuple[Inlined, Function]:
     """What a thread does, and the kernel that says where and whether its block is in the interior."""
     frame = walk.frame
-    lines = tuple(line.replace("CONSTANT_PARAM Constant", "const Constant") for line in frame.parameter_lines())
     origins = [frame.origin(i) for i in frame.indices]
     places = ", ".join(("int thread", *(f"Index {o}" for o in origins)))
-    shared = [f"Shared<{type}> {name}" for name, type in walk.shared.items()]
     note = "What a thread does; interior: all that its block reads and writes is there."
-    function = Inlined((note,), "bool interior", walk.name, (*lines, *shared, places), tuple(body))
+    function = inlined(walk, note, body, places)
     given: list[Text] = [Variable(n) for n in (*frame.parameter_names, *walk.shared, "thread")]
-    calls = [(Do(Called(f"{walk.name}<{flag}>", (*given, *origins))),) for flag in ("true", "false")]
-    test = _interior(walk)
-    return function, frame.function([*before, *(calls[0] if test == TRUE else (Either(test, *calls),))], resident)
+    return function, frame.function([*before, *called(walk, _interior(walk), [*given, *origins])], resident)
 
 
 def _interior(walk: Ringed) -> Expr:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from layoutc.plan.machine import ACCESS_BYTES, WARP
+from layoutc.plan.machine import ACCESS_BYTES, LINE_BYTES, REGISTERS, WARP, WORD
 from layoutc.plan.passing.weights import in_lines
 from layoutc.plan.passing.widths import words_of
 from layoutc.plan.reads.reach import grown
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.cost import read_of_row
-from layoutc.plan.window.registers import REGISTERS, RESIDENT_THREADS, STEP
+from layoutc.plan.window.registers import RESIDENT_THREADS, STEP
 from layoutc.plan.window.shape import Knobs as WalkKnobs
 from layoutc.plan.window.shape import Shape as WalkShape
 from layoutc.plan.window.shape import shape_of as walk_of
@@ -19,11 +19,9 @@ from layoutc.plan.work import Work
 
 PLACES = 24                 # registers of a thread for places, counters and what is on its way
 FEW_PLACES = 12             # of narrow types, which are on their way in fewer
-WORD = 4                    # bytes of a register
 PIECES = 8                  # more where a row comes in several vectors
 COMMON = 63                 # registers that the threads of a warp have in common, of 32 bits
 MOST_BLOCKS = 16            # of a multiprocessor: all that there are from compute capability 7.5 on
-LINE_BYTES = 128            # of shared memory, that it moves at once
 OF_A_BLOCK = 1024           # bytes of shared memory that the machine takes for each block
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from layoutc.index import Expr, Name
 from layoutc.plan.names import Names
 from layoutc.plan.ringed.shape import Ring, Shape
-from layoutc.plan.values import Operation, Text
-from layoutc.plan.window.state import INTERIOR, Walk
+from layoutc.plan.values import Text
+from layoutc.plan.window.state import Walk
 from layoutc.plan.work import Work
 
 
@@ -29,7 +29,7 @@ class Ringed(Walk):
 
     def sure(self, test: Expr) -> Text:
         """Without a test a thread knows in the interior alone that its outputs are there."""
-        return Operation("||", INTERIOR, test) if self.ringed_shape.knobs.peeled else test
+        return super().sure(test) if self.ringed_shape.knobs.peeled else test
 
     def valid(self, at: Mapping[str, Expr]) -> Expr:
         """Whether there is an output at a place of a row that is the block's."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutc.index import Name
-from layoutc.plan.machine import WARP
+from layoutc.plan.machine import REGISTERS, WARP
 from layoutc.plan.ownership import Ownership, thread_and_item
 from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.reads.fusing import Fusing
@@ -16,7 +16,6 @@ from layoutc.resolve.program import Schedule
 
 WALK = {2: 96, 3: 74}           # rows that a block makes along the walk, by rank; of 64 to 128 the fastest at 512³
 AHEAD = 1                       # turns that a tensor's row is on its way longer than it must
-REGISTERS = 1 << 16             # of a multiprocessor, of 32 bits
 MOST_REGISTERS = 128            # of a thread, for the rows of all steps
 OTHER_REGISTERS = 40            # of a thread, for all else
 

@@ -7,7 +7,7 @@ from math import prod
 
 from layoutc.index import Expr, Int, Name, terms
 from layoutc.plan.cost import busy, nominal_outputs
-from layoutc.plan.machine import WARP
+from layoutc.plan.machine import REGISTERS, WARP, WORD
 from layoutc.plan.passing.length import UNKNOWN_RANGE
 from layoutc.plan.reads.accesses import Accesses
 from layoutc.plan.window.bands import Band
@@ -15,7 +15,6 @@ from layoutc.plan.window.shape import Shape, lines_of
 from layoutc.plan.work import Work
 
 MOST_ROWS = 8           # of a thread, that are looked at
-REGISTERS = 65536       # of 32 bits, a multiprocessor
 OVERHEAD = 16           # registers of a thread that hold places and counters
 HIDING = 24             # warps of a multiprocessor that hide the way of rows that come one after the other
 ONE_BY_ONE = 1.6        # as long as rows that are on their way together such rows take at least, if in one long loop
@@ -23,7 +22,6 @@ TAKEN = 1.3             # of a byte's price, what a thread takes out of shared m
 TAKEN_BY_ROW = 1.5      # behind one for each
 AT_ONCE = 16            # and of rows that are all on their way together
 MADE_AT_ONCE = 24       # of which rows of lets are made, of narrow types: that arithmetic waits for itself
-WORD = 4                # bytes of a register
 
 
 def _touched(work: Work, shape: Shape, tensor: str) -> float:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from math import prod
 
 from layoutc.edges import EDGES
+from layoutc.plan.machine import REGISTERS, WORD
 from layoutc.plan.passing.widths import words_of
 from layoutc.plan.window.bands import Band
 from layoutc.plan.window.cost import read_of_row
 from layoutc.plan.window.state import Walk
 
-REGISTERS = 65536           # of 32 bits, a multiprocessor
-WORD = 4                    # bytes of one
 MOST_COMMON = 32            # weights that registers which all threads have in common surely hold
 PLACES = 12                 # of a thread, for places and counters
 STEP = 8                    # in which registers are given out

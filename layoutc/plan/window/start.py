@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from layoutc.index import TRUE, Binary, Expr, Int, Name, compare, every, terms
 from layoutc.plan.machine import WARP
-from layoutc.plan.steps import Do, Either, Function, Let, Step
+from layoutc.plan.steps import Do, Either, Function, Inlined, Let, Step
 from layoutc.plan.values import Function as Called
 from layoutc.plan.values import Text, Variable
 from layoutc.plan.window.exchange import first_slot, readers, store_exchanged
@@ -53,6 +53,19 @@ def kernel_of(walk: Walk, before: list[Step]) -> Function:
     return frame.function(list(body), resident(walk))
 
 
+def inlined(walk: Walk, note: str, body: list[Step], *more: str) -> Inlined:
+    """What a thread does, for the interior and for the rest; ``more``: parameters after the kernel's own."""
+    lines = (line.replace("CONSTANT_PARAM Constant", "const Constant") for line in walk.frame.parameter_lines())
+    shared = (f"Shared<{type}> {name}" for name, type in walk.shared.items())
+    return Inlined((note,), "bool interior", walk.name, (*lines, *shared, *more), tuple(body))
+
+
+def called(walk: Walk, test: Text, given: Sequence[Text]) -> tuple[Step, ...]:
+    """The call of it: the interior's where a test holds."""
+    calls = [(Do(Called(f"{walk.name}<{flag}>", tuple(given))),) for flag in ("true", "false")]
+    return calls[0] if test == TRUE else (Either(test, *calls),)
+
+
 def thread_of(shape: Shape) -> Expr:
     """The thread's number; a block of one has none in the text."""
     return Name("thread", 0, shape.threads - 1) if shape.threads > 1 else Int(0)
@@ -84,11 +97,10 @@ def _begin(walk: Walk, starts: dict[str, Expr], warp: Expr, width: int) -> None:
     if knobs.exchanged:                             # and so that all may store whole vectors
         at |= {i: frame.origin(i) for i in (shape.walked, shape.lined) if i is not None}
     test: Text = every(interior_tests(walk, at, _spans(shape, width)))
-    calls = [(Do(Called(f"{walk.name}<{flag}>", tuple(args))),) for flag in ("true", "false")]
     if knobs.exchanged:
         frame.lowering.emit(Let("bool", str(INTERIOR), test))
         test = INTERIOR
-    frame.lowering.emit(*(calls[0] if test == TRUE else (Either(test, *calls),)))
+    frame.lowering.emit(*called(walk, test, args))
 
 
 def interior_tests(walk: Walk, at: Mapping[str, Expr], spans: Mapping[str, int]) -> list[Expr]:

@@ -13,7 +13,7 @@ from layoutc.plan.window.owner import with_bands
 from layoutc.plan.window.ring import declare_rings, send_rows
 from layoutc.plan.window.shape import Shape
 from layoutc.plan.window.shared_weights import share_weights
-from layoutc.plan.window.start import kernel_of
+from layoutc.plan.window.start import inlined, kernel_of
 from layoutc.plan.window.state import INTERIOR, Walk, when
 from layoutc.plan.window.take import take_row
 from layoutc.plan.window.values import finish_row, follow, make_lets, shift
@@ -62,15 +62,12 @@ def _function(walk: Walk) -> Inlined:
             _turns(walk, shape.walked)
     where = [i for i in frame.indices if i != shape.walked]
     starts = [*([walk.first] if shape.walked else []), *(frame.spelled[i] for i in where)]
-    lines = tuple(line.replace("CONSTANT_PARAM Constant", "const Constant") for line in frame.parameter_lines())
     what = f"{shape.steps} rows" if shape.walked else "its rows"
     note = f"A thread takes {what} of {walk.columns} columns; interior: all that it reads and writes is there."
-    shared = [f"Shared<{type}> {name}" for name, type in walk.shared.items()]
-    shared += [f"Shared<{memory_type(b.type)}> {walk.rings[b.tensor]}" for b in walk.ringed]
+    more = [f"Shared<{memory_type(b.type)}> {walk.rings[b.tensor]}" for b in walk.ringed]
     lane = (f"int {walk.lane}", *(f"Index {e}" for e in walk.begins.values())) if walk.ringed else ()
-    shared += [f"const {type} (&{name})[{count}]" for name, (type, count) in walk.begun.items()]
-    parameters = (*lines, *shared, ", ".join((*lane, *(f"Index {n}" for n in starts))))
-    return Inlined((note,), "bool interior", walk.name, parameters, tuple(body))
+    more += [f"const {type} (&{name})[{count}]" for name, (type, count) in walk.begun.items()]
+    return inlined(walk, note, body, *more, ", ".join((*lane, *(f"Index {n}" for n in starts))))
 
 
 def _declare(walk: Walk) -> None:
